@@ -19,11 +19,8 @@ export interface AdminParts extends Pick<AdminOptions, 'identify' | 'publicUrl' 
 
 /** Options of the admin API of the default server. */
 export interface ServerAdminOptions extends Omit<AdminOptions, 'upstreams' | 'alerts' | 'errors' | 'log' | 'audit'> {
-  /** Reports about the upstreams, from their calls by this process, and its metrics. Default: there are none. */
-  readonly upstreamReport?: (
-    calls: readonly UpstreamCallReport[],
-    readMetrics: () => Promise<MetricsSnapshot>,
-  ) => Promise<readonly UpstreamView[]>
+  /** Reports about the upstreams, from their calls by this process. Default: there are none. */
+  readonly upstreamReport?: (calls: readonly UpstreamCallReport[]) => Promise<readonly UpstreamView[]>
   /** Reports about alerts, also from the metrics of this process. Default: there are none. */
   readonly alertReport?: (read: () => Promise<MetricsSnapshot>) => Promise<AlertsView>
 }
@@ -48,6 +45,6 @@ export const withObservations = (
   readMetrics: () => Promise<MetricsSnapshot>,
 ): Omit<AdminOptions, 'errors' | 'log' | 'audit'> => ({
   ...options,
-  upstreams: upstreamReport && (() => upstreamReport(states.reports(), readMetrics)),
+  upstreams: upstreamReport && (() => upstreamReport(states.reports())),
   alerts: alertReport && (() => alertReport(readMetrics)),
 })

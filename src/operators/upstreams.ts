@@ -1,6 +1,5 @@
 import type { UpstreamView } from '../../plugins/admin/views/system.ts'
 import { isoOrNull, isoTime } from '../../plugins/admin/views/time.ts'
-import type { MetricsSnapshot } from '../../plugins/metrics/index.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
 import { storedAction } from '../../plugins/upstream-proxy/rate-limit/by-action.ts'
 import type { UpstreamCallReport } from '../app/upstreams/states.ts'
@@ -14,22 +13,14 @@ export interface UpstreamReportOptions {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/**
- * Creates the report about the upstreams, from what this process and the store know.
- *
- * @param readMetrics the metrics of this process, which know the quota of an account. Default: none
- */
+/** Creates the report about the upstreams, from what this process and the store know. */
 export const createUpstreamReport =
   ({ config, store, clock }: UpstreamReportOptions) =>
-  async (
-    calls: readonly UpstreamCallReport[],
-    readMetrics: () => Promise<MetricsSnapshot> = async () => [],
-  ): Promise<readonly UpstreamView[]> => {
+  async (calls: readonly UpstreamCallReport[]): Promise<readonly UpstreamView[]> => {
     const limitsOfCall = ({ family, account }: UpstreamCallReport) =>
       family === 'assets' ? limitsOf(config, store, clock, account) : []
-    const metrics = config.media.slots ? await readMetrics() : []
     const assetSlotsOfCall = ({ family, account }: UpstreamCallReport) =>
-      family === 'assets' ? assetSlotsOf(account, { config, store, clock }, metrics) : null
+      family === 'assets' ? assetSlotsOf(account, { config, store, clock }) : null
     const [limits, assetSlots, slots] = await Promise.all([
       Promise.all(calls.map(limitsOfCall)),
       Promise.all(calls.map(assetSlotsOfCall)),
@@ -82,7 +73,6 @@ const limitsOf = async (
 const assetSlotsOf = async (
   account: string | undefined,
   { config: { media }, store, clock }: UpstreamReportOptions,
-  metrics: MetricsSnapshot,
 ): Promise<UpstreamView['asset_slots']> => {
   if (!media.slots) return null
   const index = media.accounts?.findIndex(({ name }) => name === account) ?? 0
@@ -90,18 +80,12 @@ const assetSlotsOf = async (
   const use = await store.assetSlotUse({ key: index === 0 ? '' : name, name }, clock.now())
   const slots = media.accounts?.[index]?.slots ?? media.slots.slots
   return {
-    slots: slots === 'quota' ? quotaOf(account, metrics) : slots,
+    slots: slots === 'quota' ? (use.limit ?? null) : slots,
     ...{ used: use.used, persons: use.persons, pinned: use.pinned, waiting: use.waiting },
     last_evicted_at: isoOrNull(use.lastEvictedAt),
     users: use.users.map(({ user, userName, used, persons }) => ({ user, user_name: userName ?? null, used, persons })),
   }
 }
-
-/** The quota of an account, as the metrics of this process know it. */
-const quotaOf = (account: string | undefined, metrics: MetricsSnapshot): number | null =>
-  metrics
-    .find(({ name }) => name === 'sluice_asset_slots')
-    ?.values.find(({ labels }) => labels.state === 'limit' && labels.upstream === account)?.value ?? null
 
 /** The configured pools, and those with tasks. */
 const slotsOf = async (

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
+import { Background } from '../../plugins/shared/background/background.ts'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { migratedDatabase, repeatOnDatabases } from '../support/database.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { sleepOn, VirtualClock } from '../support/virtual-clock.ts'
 import { counter, openProcess, type SlotProcess } from './fixture.ts'
 
 interface Opened extends AsyncDisposable {
@@ -95,6 +96,31 @@ repeatOnDatabases('with as many slots as GetAssetQuota says', ({ kind }) => {
     const [first = ''] = await add((await process.ask('ann', 'GET', '/assets/groups')).json.Result.Items[0].Id, 1)
     expect(emulator.library.assets()).toHaveLength(5)
     expect((await process.list('ann')).toSorted()).toEqual([...ids, first].toSorted())
+  })
+
+  test('operators see the number through any process, whichever has asked for it', async () => {
+    await using emulator = await startEmulator({ processingMs: 0, quota: 6 })
+    const made = await migratedDatabase(kind)
+    const [store, other] = [openStore(made.url, { deadlineMs: 60_000 }), openStore(made.url, { deadlineMs: 60_000 })]
+    const clock = new VirtualClock(1, Date.now())
+    const background = new Background({ sleep: sleepOn(clock) })
+    const noted = Promise.withResolvers<void>()
+    const counting = openProcess(
+      {
+        ...store,
+        async noteSlotLimit(account, slots) {
+          await store.noteSlotLimit(account, slots)
+          noted.resolve()
+        },
+      },
+      emulator,
+      { clock, background, kind: ark({ ...emulator.ark, clock }), slots: { slots: 'quota', observeCounts: () => {} } },
+    )
+    await noted.promise
+    expect((await other.assetSlotUse({ key: '', name: '' }, counting.clock.now())).limit).toBe(6)
+    await background.stop()
+    await Promise.all([store.close(), other.close()])
+    await made.remove()
   })
 
   for (const [name, fault] of [

@@ -222,7 +222,7 @@ export const upstreamSchema: SchemaOf<UpstreamView> = Type.Object(
       Type.Object(
         {
           slots: nullable(
-            Type.Integer({ description: 'Null: the quota of the account, which this process does not know' }),
+            Type.Integer({ description: 'Null: the quota of the account, which is not known yet' }),
           ),
           used: count,
           persons: Type.Integer({ minimum: 0, description: 'Of assets of persons: nobody can take them away' }),

@@ -40,7 +40,7 @@ export interface UpstreamView {
   }[]
   /** The slots of the assets of an account, of all processes. Null: assets stay where they are. */
   readonly asset_slots: {
-    /** Null: as many as the quota of the account says, and this process does not know it. */
+    /** Null: as many as the quota of the account says, which is not known yet. */
     readonly slots: number | null
     readonly used: number
     /** Those of assets of persons: nobody can take them away. */

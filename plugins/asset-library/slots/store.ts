@@ -200,6 +200,8 @@ export interface SlottedAssetStore extends LeaseStore {
   noteFreedSlot(account: SlotAccount): Promise<void>
   /** How often that was noted. A refusal of the upstream from before the latest one says nothing any more. */
   freedSlots(account: SlotAccount): Promise<number>
+  /** How many slots the account has, where its upstream says so: for operators, through any process. */
+  noteSlotLimit(account: SlotAccount, slots: number): Promise<void>
   /** The asset was not created, or not recorded. `recordAsset` ends the claim of one that is. */
   releasePersonSlot(id: string): Promise<void>
   /** The slots of the account that each user has with assets of persons, by the id of the user. */

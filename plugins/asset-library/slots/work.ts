@@ -96,6 +96,14 @@ export const workOnSlots = (
     return status === 'Failed' ? { dueAt: undefined } : undefined
   }
 
+  /** What this process has last recorded. */
+  let notedLimit: number | undefined
+  const noteLimit = async (slots: number | undefined): Promise<void> => {
+    if (slots === undefined || slots === notedLimit) return
+    await store.noteSlotLimit(account, slots)
+    notedLimit = slots
+  }
+
   let [sweepAt, countAt] = [0, 0]
   background.repeat({
     ...{ everyMs, log, failure: 'assets of the slots could not be read' },
@@ -108,7 +116,9 @@ export const workOnSlots = (
       if (observeCounts && clock.now() >= countAt) {
         countAt = clock.now() + countMs
         const counts = await store.countSlots(account, clock.now())
-        observeCounts({ ...counts, limit: await accountSlots.limit.current(), account: accountName })
+        const limit = await accountSlots.limit.current()
+        observeCounts({ ...counts, limit, account: accountName })
+        if (accountSlots.limit.configured === undefined) await noteLimit(limit)
       }
       const due = await store.dueSlottedAssets(account, clock.now(), maxDue)
       await inLanes(due, lanes, async (asset) => {

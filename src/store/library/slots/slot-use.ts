@@ -1,6 +1,7 @@
 import type { SlotAccount } from '../../../../plugins/asset-library/index.ts'
 import { clause, type Database, type Statement, sql, valueList } from '../../database/database.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
+import { limitOf } from './slotted-rows.ts'
 
 /** The slots of the assets of one account. Times are milliseconds since 1970. */
 export interface AssetSlotUse {
@@ -12,6 +13,8 @@ export interface AssetSlotUse {
   readonly pinned: number
   /** Video tasks and requests for which there was no slot. */
   readonly waiting: number
+  /** How many slots there are, as `noteSlotLimit` has it. Undefined: it was not called. */
+  readonly limit?: number
   /** When an asset last lost its slot to another one. Undefined: none has. */
   readonly lastEvictedAt?: number
   /** The users with the most slots, at most 20. */
@@ -42,10 +45,15 @@ export const assetSlotUse = (database: Database): AssetSlotRecords => ({
         select evicted_at as at
         from slot_evictions
         where account = ${account.key}`
+      const [limit] = yield sql`
+        select turn as slots
+        from slotted_groups
+        where group_id = ${limitOf(account)}`
       return {
         held,
         pinned: Number(pinned?.count ?? 0),
         waiting: Number(waiting?.count ?? 0),
+        ...(limit && { limit: Number(limit.slots) }),
         ...(evicted && { lastEvictedAt: Number(evicted.at) }),
       }
     })

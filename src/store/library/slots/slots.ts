@@ -2,7 +2,7 @@ import type { SlotAccount, SlottedAssetStore } from '../../../../plugins/asset-l
 import { type Database, type Row, sql } from '../../database/database.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
 import { forgetWait, isTurnOfAnother, noteWait } from './slot-waits.ts'
-import { forgetSlotted, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
+import { forgetSlotted, limitOf, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
 import { chooseVictim } from './victim.ts'
 
 type SlotStore = Pick<
@@ -15,6 +15,7 @@ type SlotStore = Pick<
   | 'takeOver'
   | 'noteFreedSlot'
   | 'freedSlots'
+  | 'noteSlotLimit'
 >
 
 /** Where it is counted how often a slot of an account was freed. No group has such an id. */
@@ -84,6 +85,14 @@ export const createSlotStore = (database: Database): SlotStore => ({
   },
 
   freedSlots: async (account) => freedFrom(await database.query(selectFreed(account))),
+
+  async noteSlotLimit(account, slots) {
+    await database.query(sql`
+      insert into slotted_groups (group_id, turn)
+      values (${limitOf(account)}, ${slots})
+      on conflict (group_id) do update
+      set turn = excluded.turn`)
+  },
 
   async confirmCreated({ id, attempts }, upstreamId, dueAt) {
     const confirmed = await database.query(sql`
