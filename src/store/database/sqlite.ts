@@ -182,7 +182,7 @@ export const openSqlite = (path: string, { deadlineMs = 3_000, onError }: Partia
 }
 
 const isLocked = (cause: unknown): boolean =>
-  (Number((cause as { readonly errcode?: unknown }).errcode) & 0xff) === busyCode
+  (Number((cause as { readonly errcode?: unknown } | undefined)?.errcode) & 0xff) === busyCode
 
 /** Rejects with DatabaseLockedError when another process has written for too long. */
 const whenUnlocked = <Result>(written: Promise<Result>): Promise<Result> =>
