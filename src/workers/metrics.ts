@@ -60,7 +60,7 @@ const supervisorTimeoutMs = 3 * workerTimeoutMs
  * The supervisor's part: it gives each worker the metrics of all workers.
  *
  * A sum of counters must never fall: Prometheus reads a lower value as a restart from zero. So the supervisor keeps the
- * last values of each worker. They stand in for a worker that does not respond, which a gauge says, and its counters and
+ * last values of each worker. They stand in for a worker that does not respond, which a gauge says. Its counters and
  * histograms remain in the sum after it has ended. Only what an ended worker has counted after the last scrape is lost.
  */
 export const createWorkerMetrics = () => {

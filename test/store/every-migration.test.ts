@@ -158,6 +158,7 @@ const rows: Readonly<Record<string, readonly Row[] | 'program'>> = {
   person_slots: [{ id: 'ps1', user_id: 'u1', expires_at: at * 2 }],
   asset_uses: [{ id: 'use-1', asset_id: 'sa1', user_id: 'u1', waiting: 0, lease_until: 1 }],
   slot_evictions: [{ account: 'a', evicted_at: 1 }],
+  slot_limits: [{ account: 'a', slots: 1 }],
   slot_waits: [{ id: 'use-2', user_id: 'u1', lease_until: 1 }],
   group_shares: [
     {

@@ -221,9 +221,7 @@ export const upstreamSchema: SchemaOf<UpstreamView> = Type.Object(
     asset_slots: nullable(
       Type.Object(
         {
-          slots: nullable(
-            Type.Integer({ description: 'Null: the quota of the account, which is not known yet' }),
-          ),
+          slots: nullable(Type.Integer({ description: 'Null: the quota of the account, which is not known yet' })),
           used: count,
           persons: Type.Integer({ minimum: 0, description: 'Of assets of persons: nobody can take them away' }),
           pinned: Type.Integer({

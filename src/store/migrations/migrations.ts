@@ -19,6 +19,7 @@ import {
   shareTables,
   slotAccountColumns,
   slotEvictionTables,
+  slotLimitTables,
   slottedAssetTables,
   slotUseTables,
 } from './tables/library.ts'
@@ -273,4 +274,5 @@ export const migrations: readonly Migration[] = [
   callbackIndexes,
   runningBatchIndexes,
   slotEvictionTables,
+  slotLimitTables,
 ]

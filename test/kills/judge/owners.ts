@@ -54,6 +54,7 @@ const tablesOfOwners: Readonly<Record<string, string | null>> = {
   slotted_assets: 'user_id',
   slotted_groups: null,
   slot_evictions: null,
+  slot_limits: null,
   slot_waits: 'user_id',
   sluice_migrations: null,
   stored_items: 'user_id',

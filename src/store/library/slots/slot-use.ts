@@ -1,7 +1,6 @@
 import type { SlotAccount } from '../../../../plugins/asset-library/index.ts'
 import { clause, type Database, type Statement, sql, valueList } from '../../database/database.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
-import { limitOf } from './slotted-rows.ts'
 
 /** The slots of the assets of one account. Times are milliseconds since 1970. */
 export interface AssetSlotUse {
@@ -46,9 +45,9 @@ export const assetSlotUse = (database: Database): AssetSlotRecords => ({
         from slot_evictions
         where account = ${account.key}`
       const [limit] = yield sql`
-        select turn as slots
-        from slotted_groups
-        where group_id = ${limitOf(account)}`
+        select slots
+        from slot_limits
+        where account = ${account.key}`
       return {
         held,
         pinned: Number(pinned?.count ?? 0),

@@ -2,7 +2,7 @@ import type { SlotAccount, SlottedAssetStore } from '../../../../plugins/asset-l
 import { type Database, type Row, sql } from '../../database/database.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
 import { forgetWait, isTurnOfAnother, noteWait } from './slot-waits.ts'
-import { forgetSlotted, limitOf, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
+import { forgetSlotted, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
 import { chooseVictim } from './victim.ts'
 
 type SlotStore = Pick<
@@ -86,12 +86,12 @@ export const createSlotStore = (database: Database): SlotStore => ({
 
   freedSlots: async (account) => freedFrom(await database.query(selectFreed(account))),
 
-  async noteSlotLimit(account, slots) {
+  async noteSlotLimit({ key }, slots) {
     await database.query(sql`
-      insert into slotted_groups (group_id, turn)
-      values (${limitOf(account)}, ${slots})
-      on conflict (group_id) do update
-      set turn = excluded.turn`)
+      insert into slot_limits (account, slots)
+      values (${key}, ${slots})
+      on conflict (account) do update
+      set slots = excluded.slots`)
   },
 
   async confirmCreated({ id, attempts }, upstreamId, dueAt) {

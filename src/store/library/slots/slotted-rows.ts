@@ -35,9 +35,6 @@ export const noteEviction = ({ key }: Pick<SlotAccount, 'key'>, now: number): St
   on conflict (account) do update
   set evicted_at = excluded.evicted_at`
 
-/** Where it is recorded how many slots an account has, where its upstream says so. No group has such an id. */
-export const limitOf = ({ key }: Pick<SlotAccount, 'key'>): string => ` limit ${key}`
-
 /** The end of the year 9999. */
 const forever = 253_402_300_799_000
 

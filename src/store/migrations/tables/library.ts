@@ -223,6 +223,11 @@ export const slotEvictionTables: readonly Statement[] = [
   sql`create table slot_evictions (account text primary key, evicted_at bigint not null)`,
 ]
 
+/** A migration: how many slots an account has, where its upstream says so. Never change it. */
+export const slotLimitTables: readonly Statement[] = [
+  sql`create table slot_limits (account text primary key, slots bigint not null)`,
+]
+
 /** A migration: assets that the upstream processes. Never change it. */
 export const assetWatchTables: readonly Statement[] = [
   // The users may be users of a host app, so `user_id` is no foreign key.
