@@ -109,6 +109,28 @@ describe.each(repeatedDatabases)('a deletion (%s)', (database) => {
     expect(left()).toEqual([])
   }, 60_000)
 
+  test('also removes one whose creation ended while the upstream was asked to delete the group', async () => {
+    await using it = await openDeletion(database)
+    const { ann, emulator } = it.fixture
+    const creation = emulator.faults.add({ kind: 'hold', action: 'CreateAsset' })
+    const removal = emulator.faults.add({ kind: 'hold', action: 'DeleteAssetGroup' })
+    const [wanted, url] = [{ GroupId: it.group, GroupType: 'LivenessFace' }, 'https://files.example/late.png']
+    const late = ann.ask('POST', '/assets', { ...wanted, URL: url, AssetType: 'Image' })
+    await creation.waitForHits()
+    await it.remove()
+    await removal.waitForHits()
+    creation.release()
+    expect((await late).status).toBe(200)
+    // No creation that began before the withdrawal goes on then.
+    it.clock.pass(120_000)
+    removal.release()
+    await until(async () => {
+      await it.remove()
+      return (await it.consent()).Deletion.Assets === 2
+    })
+    expect(emulator.library.assets().filter(({ groupId }) => groupId === it.group)).toEqual([])
+  }, 60_000)
+
   test('that a stop of the process interrupts has not ended', async () => {
     await using it = await openDeletion(database)
     const { emulator } = it.fixture

@@ -129,11 +129,12 @@ export const deleteConsents = (
     }
     if (!deletion.groupAt) {
       // A creation that began before the withdrawal may have ended since its assets were listed.
+      const listedAt = clock.now()
       const late = group ? await deleteAssets(group, signal) : { assets: 0, more: false }
       if (late.more) return { group: id, assets: late.assets, dueAt: clock.now() + (late.assets > 0 ? 0 : retryMs) }
       if (group && (await deleteGroup(group)) === 'refused') {
         const callsEndAt = deletion.at + claimMs
-        return { group: id, dueAt: later ?? (clock.now() < callsEndAt ? callsEndAt : clock.now() + refusedMs) }
+        return { group: id, dueAt: later ?? (listedAt < callsEndAt ? callsEndAt : clock.now() + refusedMs) }
       }
       return { group: id, groupAt: clock.now(), ...(later !== undefined && { dueAt: later }) }
     }
