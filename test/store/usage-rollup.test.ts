@@ -6,7 +6,7 @@ import { openStore, type Store } from '../../src/store/index.ts'
 import { migrate } from '../../src/store/migrations/migrate.ts'
 import { migrations } from '../../src/store/migrations/migrations.ts'
 import { usageRollupTables } from '../../src/store/migrations/tables/usage.ts'
-import { addUsage } from '../../src/store/usage/usage.ts'
+import { addUsage, createUsageStore } from '../../src/store/usage/usage.ts'
 import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
 import { eachEmptyDatabase, repeatOnDatabases, type TestDatabase } from '../support/database.ts'
 import { repeats } from '../support/repetitions.ts'
@@ -52,12 +52,14 @@ const additions = fc.record({
 })
 
 repeatOnDatabases('roll-ups of usage', (tested) => {
-  let store: Store
+  let store: ReturnType<typeof createUsageStore>
   let database: Database
   let other: Database
   beforeAll(async () => {
-    store = await tested.open()
+    await (await tested.open()).close()
     database = openDatabase(tested)
+    // It rolls up when a test asks for it, not two seconds after its start.
+    store = createUsageStore(database, { clock: new VirtualClock() })
     other = openDatabase(tested)
     for (const team of ['red', 'blue'])
       await database.query(

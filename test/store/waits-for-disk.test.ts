@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -92,7 +92,10 @@ test('usage, its limits, leases and counts do not wait for the disk, and the sum
     const settingsOf = async (call: (store: Store) => Promise<unknown>) => {
       exec.mockClear()
       await call(store)
-      return exec.mock.calls.map(([text]) => text).filter((text) => text.includes('synchronous'))
+      const { calls, contexts } = exec.mock
+      // Stores of other test files may write in this process, too.
+      const own = calls.filter((_, nth) => (contexts[nth] as DatabaseSync).location() === realpathSync(path))
+      return own.map(([text]) => text).filter((text) => text.includes('synchronous'))
     }
     const waiting = (store: Store) => store.claim({ user: 'ann', type: 'AIGC', name: 'cats', createdAt: 1, dueAt: 2 })
     for (const [what, call] of Object.entries(unsynced)) {
