@@ -1,5 +1,6 @@
 import type { FileStore, NewFile } from '../../plugins/file-storage/store.ts'
-import { type Database, type Statement, sql } from './database/database.ts'
+import type { Database } from './database/database.ts'
+import { type Statement, sql } from './database/statement.ts'
 import { lockUser } from './database/user-locks.ts'
 
 /** The records of the files in the storage. */

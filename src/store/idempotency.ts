@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { ClaimedKey, HeldKey, IdempotencyStore, KeptResponse, KeyClaim } from '../../plugins/idempotency/store.ts'
-import { clause, type Database, type Statement, sql } from './database/database.ts'
+import type { Database } from './database/database.ts'
 import { deleteOldest } from './database/oldest-rows.ts'
+import { clause, type Statement, sql } from './database/statement.ts'
 
 interface KeyRow {
   readonly fingerprint: string

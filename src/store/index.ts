@@ -41,9 +41,10 @@ import { createUserImportStore } from './admin/user-import.ts'
 import { type AuditRecords, createAuditStore } from './audit/records.ts'
 import { consentPages } from './consents/consent-pages.ts'
 import { createConsentStore } from './consents/consents.ts'
-import { type Database, type DatabaseOptions, notifyOnCommit, sql, withoutDisk } from './database/database.ts'
-import { databaseKindOf, databaseUrlForms } from './database/kinds.ts'
+import { notifyOnCommit, withoutDisk } from './database/database.ts'
+import { openDatabase } from './database/kinds.ts'
 import { raisesRevision, readRevision } from './database/revision.ts'
+import { sql } from './database/statement.ts'
 import { createDeliveryStore } from './events/deliveries.ts'
 import { addsEvents, createEventStore, type EventRecords } from './events/events.ts'
 import { createWebhookStore } from './events/webhooks.ts'
@@ -292,10 +293,4 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
       await database.close()
     },
   }
-}
-
-const openDatabase = (url: string, options: DatabaseOptions): Database => {
-  const kind = databaseKindOf(url)
-  if (!kind) throw new TypeError(`a store is at ${databaseUrlForms}`)
-  return kind.open(url, options)
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { LeaseStore } from '../../plugins/shared/background/lease-store.ts'
-import { type Database, sql } from './database/database.ts'
+import type { Database } from './database/database.ts'
+import { sql } from './database/statement.ts'
 
 /** A lease that ends later than this many of its lengths from now was taken by a process whose clock was ahead. */
 const maxLengths = 10

@@ -1,4 +1,5 @@
-import { clause, type Database, type Statement, sql } from './database/database.ts'
+import type { Database } from './database/database.ts'
+import { clause, type Statement, sql } from './database/statement.ts'
 
 /** What is removed after some time. */
 export const retainedKinds = [

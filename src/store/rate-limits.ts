@@ -7,7 +7,8 @@ import {
   type RateLimitStore,
   reservationMs,
 } from '../../plugins/upstream-proxy/rate-limit/store.ts'
-import { type Database, type Statement, sql } from './database/database.ts'
+import type { Database } from './database/database.ts'
+import { type Statement, sql } from './database/statement.ts'
 
 /**
  * Rate limit slots of the upstream's actions (`Place`), shared by all processes on one database.

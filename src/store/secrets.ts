@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type Database, sql } from './database/database.ts'
+import type { Database } from './database/database.ts'
+import { sql } from './database/statement.ts'
 
 /**
  * Reads a secret of 256 random bits. Rejects with TypeError without a name. The first call creates it; from then on it

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
+import { type Statement, sql } from '../../src/store/database/statement.ts'
 import { type NewAuditEntry, openStore, type Store, type StoreOptions } from '../../src/store/index.ts'
 import type { TestDatabase } from '../support/database.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac, randomUUID } from 'node:crypto'
-import { type Statement, sql } from '../../src/store/database/database.ts'
+import { type Statement, sql } from '../../src/store/database/statement.ts'
 import { repeatOnDatabases } from '../support/database.ts'
 import { type Chain, day, entryAt, now, openChain, placeOf } from './fixture.ts'
 

@@ -1,6 +1,6 @@
 import { createToken, hashToken } from '../../plugins/api-token/index.ts'
-import { sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
 import { openFixture, read } from '../rate-limits/fixture.ts'
 import { seedPeople } from '../store/people-scale.ts'
@@ -49,8 +49,8 @@ const measure = async (kind: 'sqlite' | 'postgres', users: number): Promise<Read
   const [server] = servers
   const [reader] = readers
   const url = base.environment.DATABASE_URL ?? ''
-  const database = databaseKindOf(url)?.open(url, { deadlineMs: 3_600_000 })
-  if (!server || !reader || !database) throw new Error('there is no server')
+  const database = openDatabase(url, { deadlineMs: 3_600_000 })
+  if (!server || !reader) throw new Error('there is no server')
   await seedPeople(database, users)
   await seedUsage(database, users)
   const rollup = new UsageRollup(database)

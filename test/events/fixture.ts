@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { createFrameSplitter } from '../../plugins/sse-relay/index.ts'
-import { type Database, sql } from '../../src/store/database/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { openPostgres } from '../../src/store/database/postgres.ts'
 import { openSqlite } from '../../src/store/database/sqlite.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { addEvent, type NewEvent } from '../../src/store/events/events.ts'
 import type { TestDatabase } from '../support/database.ts'
 

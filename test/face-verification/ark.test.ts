@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type FaceStore, keptLog, openDatabase, openFixture, publicUrl, statusOf, storeOn } from './fixture.ts'
+import { type FaceStore, keptLog, openFixture, openMigrated, publicUrl, statusOf, storeOn } from './fixture.ts'
 import { Vendor } from './vendor.ts'
 
 const down = () => {
@@ -162,7 +162,7 @@ describe('a task', () => {
   })
 
   test('is completed by another process when one ends between the upstream’s response and the record', async () => {
-    const database = await openDatabase('sqlite::memory:')
+    const database = await openMigrated('sqlite::memory:')
     // Stands for a process that has ended: the call never returns, and the lease is not released.
     const stuckStore = { ...storeOn(database), adoptGroup: () => new Promise<never>(() => {}) }
     const first = await openFixture({ store: stuckStore })

@@ -3,7 +3,7 @@ import { type FaceVerificationOptions, faceVerification } from '../../plugins/fa
 import type { Log } from '../../plugins/shared/problem.ts'
 import type { Upstream } from '../../plugins/upstream-proxy/index.ts'
 import type { Database } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
 import { createVerificationStore } from '../../src/store/face-verifications.ts'
 import { createGroupStore } from '../../src/store/library/groups.ts'
 import { migrate } from '../../src/store/migrations/migrate.ts'
@@ -15,9 +15,8 @@ export type FaceStore = ReturnType<typeof storeOn>
 
 export const storeOn = (database: Database) => ({ ...createGroupStore(database), ...createVerificationStore(database) })
 
-export const openDatabase = async (url: string): Promise<Database> => {
-  const database = databaseKindOf(url)?.open(url, { deadlineMs: 60_000 })
-  if (!database) throw new Error(`${url} is not the URL of a database`)
+export const openMigrated = async (url: string): Promise<Database> => {
+  const database = openDatabase(url, { deadlineMs: 60_000 })
   await database.exclusively(() => migrate(0))
   return database
 }
@@ -32,7 +31,7 @@ export const eachStore = (name: string, suite: (stores: () => readonly [FaceStor
       beforeAll(async () => {
         const fresh = await migratedDatabase(kind)
         remove = fresh.remove
-        open.push(await openDatabase(fresh.url), await openDatabase(fresh.url))
+        open.push(await openMigrated(fresh.url), await openMigrated(fresh.url))
         stores = [storeOn(open[0] as Database), storeOn(open[1] as Database)]
       }, 300_000)
       afterAll(async () => {
@@ -95,7 +94,7 @@ export const openFixture = async (
   const { clock = new VirtualClock(), vendor = new Vendor(), kind = 'ark', ...pluginOptions } = options
   const restUpstream = new RestUpstream()
   const { log, lines } = keptLog()
-  const store = options.store ?? storeOn(await openDatabase('sqlite::memory:'))
+  const store = options.store ?? storeOn(await openMigrated('sqlite::memory:'))
   const app = faceVerification({
     identify: (request) => {
       const user = request.headers.get('x-user')

@@ -3,7 +3,7 @@ import { reconcileVerifications } from '../../plugins/face-verification/reconcil
 import { Background } from '../../plugins/shared/background/background.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { settled, sleepOn, VirtualClock } from '../support/virtual-clock.ts'
-import { eachStore, type FaceStore, openDatabase, openFixture, pass, statusOf, storeOn } from './fixture.ts'
+import { eachStore, type FaceStore, openFixture, openMigrated, pass, statusOf, storeOn } from './fixture.ts'
 
 /** The plugin with background polling, on a virtual clock. */
 const polling = async (options: Parameters<typeof openFixture>[0] & { perSecond?: number; everyMs?: number } = {}) => {
@@ -165,7 +165,7 @@ describe('background polling', () => {
   })
 
   test('verifies a task of a process that has ended', async () => {
-    const database = await openDatabase('sqlite::memory:')
+    const database = await openMigrated('sqlite::memory:')
     const first = await polling({ store: storeOn(database) })
     const id = (await first.ann.create()).json.verification_id
     await first.ask(first.vendor.callback())

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { faceVerification } from '../../plugins/face-verification/index.ts'
 import { Problem, problemBody } from '../../plugins/shared/problem.ts'
-import { base, openDatabase, openFixture, storeOn } from './fixture.ts'
+import { base, openFixture, openMigrated, storeOn } from './fixture.ts'
 import { Vendor } from './vendor.ts'
 
 const refusal = (message: string, type = 'media_proxy_error') => ({ success: false, error: { message, type } })
@@ -82,7 +82,7 @@ const instance = async (segment: string, user: string) => {
     prefix: `/api/${segment}/face-verifications`,
     errors: problemBody(`${segment}_proxy_error`),
     upstream: vendor.upstream(),
-    store: storeOn(await openDatabase('sqlite::memory:')),
+    store: storeOn(await openMigrated('sqlite::memory:')),
     identify: (request) => (request.headers.get('x-key') === user ? { user } : undefined),
     publicUrl: () => `https://${segment}.test/`,
   })

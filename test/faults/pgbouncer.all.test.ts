@@ -1,7 +1,7 @@
 /** Runs with `--all`: every route of a server whose database is behind PgBouncer, which hands out its connections by transaction. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { sql } from '../../src/store/database/database.ts'
 import { openPostgres } from '../../src/store/database/postgres.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { describeIf } from '../support/run-if.ts'

@@ -1,4 +1,5 @@
-import { type Database, sql } from '../../src/store/database/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import type { Store } from '../../src/store/index.ts'
 import type { Fault } from './world.ts'
 

@@ -1,5 +1,6 @@
 import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
-import { type Database, isList, type Row, type Statement, type Steps, sql } from '../../src/store/database/database.ts'
+import { type Database, isList, type Row, type Steps } from '../../src/store/database/database.ts'
+import { type Statement, sql } from '../../src/store/database/statement.ts'
 import type { Store } from '../../src/store/index.ts'
 import type { GatewayParts } from './world/gateway.ts'
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { type Statement, sql } from '../../src/store/database/statement.ts'
 import { createDeliveryStore } from '../../src/store/events/deliveries.ts'
 import { createFileStore } from '../../src/store/files.ts'
 import { createLimitStore } from '../../src/store/limits/limits.ts'

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { hasNoSpace } from '../../plugins/shared/no-space.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { sql } from '../../src/store/database/database.ts'
 import { DatabaseBusyError } from '../../src/store/database/error.ts'
 import { openPostgres } from '../../src/store/database/postgres.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { migratedDatabase } from '../support/database.ts'
 
 const failureOf = (promise: Promise<unknown>): Promise<unknown> =>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Database, sql } from '../../src/store/database/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { openPostgres } from '../../src/store/database/postgres.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { type FreshDatabase, migratedDatabase } from '../support/database.ts'
 
 let made: FreshDatabase

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { type Database, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { createDeliveryStore } from '../../src/store/events/deliveries.ts'
 import { eachDatabase } from '../support/database.ts'
 
@@ -12,7 +12,7 @@ const now = 10_000
 eachDatabase('due deliveries to addresses of tasks', (tested) => {
   test('behind those of a user with any number of them are sent soon', async () => {
     await tested.open()
-    const database = databaseKindOf(tested.url)?.open(tested.url, { deadlineMs: 60_000 }) as Database
+    const database = openDatabase(tested.url, { deadlineMs: 60_000 })
     await database.query(sql`
       insert into callbacks (id, sequence, user_id, url, subject, body, created_at, due_at, lease_until, attempts)
       with recursive numbers (i) as (select 1 union all select i + 1 from numbers where i < ${ofAnn + others})
@@ -46,7 +46,7 @@ eachDatabase('due deliveries to addresses of tasks', (tested) => {
 
   test('are sent in turn: the first one of each user, before a second one of a user of whom one is being sent', async () => {
     await tested.open()
-    const database = databaseKindOf(tested.url)?.open(tested.url, { deadlineMs: 60_000 }) as Database
+    const database = openDatabase(tested.url, { deadlineMs: 60_000 })
     await database.query(sql`delete from callbacks`)
     const add = (id: string, user: string, dueAt: number) =>
       database.query(sql`

@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
-import { type Database, type Row, sql } from '../../src/store/database/database.ts'
+import type { Database, Row } from '../../src/store/database/database.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { columnsOf, isDaily, rollupColumns, rollupLevels } from '../../src/store/usage/rollup-periods.ts'
 import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
 

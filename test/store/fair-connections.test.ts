@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { currentUser, noteCurrentUser, runWithRequestId } from '../../plugins/shared/http/current-request.ts'
 import { requireIdentity } from '../../plugins/shared/identity/identify.ts'
-import { sql } from '../../src/store/database/database.ts'
 import { openPostgres } from '../../src/store/database/postgres.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { migratedDatabase } from '../support/database.ts'
 
 test('on PostgreSQL, the query of a user waits for no more than the running ones of another user', async () => {

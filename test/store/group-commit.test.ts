@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { type Row, type Statement, sql } from '../../src/store/database/database.ts'
+import type { Row } from '../../src/store/database/database.ts'
 import { RejectedValueError } from '../../src/store/database/error.ts'
 import { GroupCommit } from '../../src/store/database/group-commit.ts'
+import { type Statement, sql } from '../../src/store/database/statement.ts'
 import { settled } from '../support/virtual-clock.ts'
 
 const writeOf = (row: string, index = 0) => ({ row, statement: sql`${row} ${index}` })

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { turns } from '../../plugins/shared/json/json.ts'
 import type { StoredResponse, StoredResponseStore, StoredText } from '../../plugins/text-generation/index.ts'
-import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import { type Statement, sql } from '../../src/store/database/statement.ts'
 import { createStoredResponseStore } from '../../src/store/text/stored-responses.ts'
 import { repeatOnDatabases } from '../support/database.ts'
 
@@ -34,8 +35,7 @@ repeatOnDatabases('large responses', (database) => {
 
   beforeAll(async () => {
     await database.open()
-    const opened = databaseKindOf(database.url)?.open(database.url, { deadlineMs: 60_000 })
-    if (!opened) throw new Error('no database')
+    const opened = openDatabase(database.url, { deadlineMs: 60_000 })
     raw = opened
     const record = (statements: readonly Statement[]) => {
       asked.push(statements)

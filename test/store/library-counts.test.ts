@@ -1,25 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
-import { type Database, fragment, type Statement, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf, databaseKinds } from '../../src/store/database/kinds.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { databaseKinds, openDatabase } from '../../src/store/database/kinds.ts'
+import { fragment, type Statement, sql } from '../../src/store/database/statement.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { libraryCountTables } from '../../src/store/migrations/library-counts.ts'
 import { migrate } from '../../src/store/migrations/migrate.ts'
 import { migrations } from '../../src/store/migrations/migrations.ts'
-import { eachDatabase, eachEmptyDatabase, migratedDatabase, type TestDatabase } from '../support/database.ts'
+import { eachDatabase, eachEmptyDatabase, migratedDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { wrongCounts as findWrong } from './library-counts.ts'
 
 const textOf = (text: string): Statement => ({ strings: Object.assign([text], { raw: [text] }), values: [] })
 
 const wrongCounts = (database: Database) => findWrong((text) => database.query(textOf(text)))
-
-const openDatabase = ({ url }: Pick<TestDatabase, 'url'>): Database => {
-  const database = databaseKindOf(url)?.open(url, { deadlineMs: 60_000 })
-  if (!database) throw new Error('there is no such kind of database')
-  return database
-}
 
 /** Mulberry32: the same numbers for the same seed. */
 const randomFrom = (seed: number) => {
@@ -107,7 +102,7 @@ const runRandomly = async (
 eachDatabase('how many groups and assets each user has', (tested) => {
   let database: Database
   beforeAll(() => {
-    database = openDatabase(tested)
+    database = openDatabase(tested.url, { deadlineMs: 60_000 })
   })
   afterAll(() => database.close())
 
@@ -150,7 +145,7 @@ describe.each(['sqlite', 'postgres'] as const)('a count is found wrong (%s)', (k
     async (name) => {
       const made = await migratedDatabase(kind)
       const store = openStore(made.url, { deadlineMs: 60_000 })
-      const database = openDatabase(made)
+      const database = openDatabase(made.url, { deadlineMs: 60_000 })
       const table = name.includes('group') ? 'groups' : 'assets'
       await database.query(textOf(`drop trigger ${name}_counts ${kind === 'postgres' ? `on ${table}` : ''}`))
       await runRandomly([store], 1)
@@ -172,7 +167,7 @@ describe('on PostgreSQL, while the asset of another transaction is not committed
   const race = async (title: keyof typeof meanwhile, prepare?: Statement) => {
     const made = await migratedDatabase('postgres')
     const store = openStore(made.url, { deadlineMs: 60_000 })
-    const database = openDatabase(made)
+    const database = openDatabase(made.url, { deadlineMs: 60_000 })
     if (prepare) await database.query(prepare)
     await store.adoptGroup({ id: 'g', user: 'ann', type: 'AIGC', name: 'g', createdAt: 1 })
     const other = postgres(made.url, { max: 1, onnotice: () => {} })
@@ -213,7 +208,7 @@ test('on PostgreSQL, a claim that is adopted and one of the same user that is co
   const made = await migratedDatabase('postgres')
   const store = openStore(made.url, { deadlineMs: 60_000 })
   const other = postgres(made.url, { max: 1, onnotice: () => {} })
-  const observer = openDatabase(made)
+  const observer = openDatabase(made.url, { deadlineMs: 60_000 })
   const claim = await store.claim({ user: 'ann', type: 'AIGC', name: 'cats', createdAt: 1, dueAt: 2 })
   if (!claim) throw new Error('the name is taken')
   let adopted: Promise<unknown> | undefined

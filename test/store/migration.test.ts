@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import postgres from 'postgres'
-import { sql } from '../../src/store/database/database.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { openStore } from '../../src/store/index.ts'
 import { countMissing, migrate } from '../../src/store/migrations/migrate.ts'
 import { migrations } from '../../src/store/migrations/migrations.ts'

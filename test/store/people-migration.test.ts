@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
-import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
+import { type Statement, sql } from '../../src/store/database/statement.ts'
 import { openStore } from '../../src/store/index.ts'
 import { migrate } from '../../src/store/migrations/migrate.ts'
 import { migrations } from '../../src/store/migrations/migrations.ts'

@@ -3,8 +3,9 @@ import type { PageOf, PagePlace, TokenFilter, UserFilter } from '../../plugins/a
 import { createAdminTokenStore } from '../../src/store/admin/admin-tokens.ts'
 import { createAdminUserStore } from '../../src/store/admin/admin-users.ts'
 import { createTeamStore } from '../../src/store/admin/teams.ts'
-import { type Database, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { repeatOnDatabases } from '../support/database.ts'
 import { readingsOf, recordStatements } from '../support/rows-read.ts'
 
@@ -50,8 +51,7 @@ export const testPeopleScale = (users: number, timeoutMs: number): void => {
     test(
       'read few rows for each page, with any filter',
       async () => {
-        const opened = databaseKindOf(tested.url)?.open(tested.url, { deadlineMs: timeoutMs })
-        if (!opened) throw new Error('there is no such kind of database')
+        const opened = openDatabase(tested.url, { deadlineMs: timeoutMs })
         await seedPeople(opened, users)
         if (tested.kind === 'postgres') await opened.query(sql`analyze`)
         const database = recordStatements(opened)

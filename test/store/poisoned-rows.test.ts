@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { createAudit } from '../../src/audit/index.ts'
-import { sql } from '../../src/store/database/database.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { eachDatabase, type TestDatabase } from '../support/database.ts'
 
 const at = Date.UTC(2026, 8, 21, 12)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { deleteUnchained } from '../../src/store/audit/sweep.ts'
-import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { type Statement, sql } from '../../src/store/database/statement.ts'
 import { sweepStatements } from '../../src/store/events/deliveries.ts'
 import { createEventSweep } from '../../src/store/events/event-sweep.ts'
 import { deleteOldVerifications } from '../../src/store/face-verifications.ts'

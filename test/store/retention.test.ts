@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import { type Statement, sql } from '../../src/store/database/statement.ts'
 import { createDeliveryStore } from '../../src/store/events/deliveries.ts'
 import { createEventSweep } from '../../src/store/events/event-sweep.ts'
 import type { Store } from '../../src/store/index.ts'
@@ -33,9 +34,7 @@ eachDatabase('what is old', (tested) => {
   let database: Database
   beforeAll(async () => {
     store = await tested.open()
-    const opened = databaseKindOf(tested.url)?.open(tested.url, { deadlineMs: 60_000 })
-    if (!opened) throw new Error('there is no such kind of database')
-    database = opened
+    database = openDatabase(tested.url, { deadlineMs: 60_000 })
     await database.query(sql`create table numbers (i integer primary key)`)
     await database.query(numbers(2_000))
   })

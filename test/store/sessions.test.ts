@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { Attempt, Counter } from '../../plugins/web-session/index.ts'
-import { type Database, sql } from '../../src/store/database/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { openPostgres } from '../../src/store/database/postgres.ts'
 import { openSqlite } from '../../src/store/database/sqlite.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { repeatOnDatabases, type TestDatabase } from '../support/database.ts'
 import { makeTables, openFixture, storeOn } from '../web-session/fixture.ts'
 

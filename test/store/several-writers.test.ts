@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers'
-import { type Database, sql } from '../../src/store/database/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { StoreError } from '../../src/store/database/error.ts'
 import { openSqlite } from '../../src/store/database/sqlite.ts'
+import { sql } from '../../src/store/database/statement.ts'
 
 const runtimes = {
   bun: [process.execPath],

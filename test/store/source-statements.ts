@@ -4,7 +4,7 @@ import { matchingTokens, tokenPlaceAt } from '../../src/store/admin/token-querie
 import { countUsers, matchingUsers, placeAt } from '../../src/store/admin/user-queries.ts'
 import { deleteUnchained } from '../../src/store/audit/sweep.ts'
 import { selectAll, selectWithdrawn } from '../../src/store/consents/consent-pages.ts'
-import type { Statement } from '../../src/store/database/database.ts'
+import type { Statement } from '../../src/store/database/statement.ts'
 import { sweepStatements } from '../../src/store/events/deliveries.ts'
 import { deleteOldVerifications } from '../../src/store/face-verifications.ts'
 import { deleteExpiredKeys } from '../../src/store/idempotency.ts'

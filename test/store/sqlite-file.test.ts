@@ -3,8 +3,9 @@ import { chmod, mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type Steps, sql } from '../../src/store/database/database.ts'
+import type { Steps } from '../../src/store/database/database.ts'
 import { openSqlite } from '../../src/store/database/sqlite.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { openStore, StoreError } from '../../src/store/index.ts'
 
 let folder: string

@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { type Database, sql } from '../../src/store/database/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { StoreError } from '../../src/store/database/error.ts'
 import { openPostgres } from '../../src/store/database/postgres.ts'
 import { openSqlite } from '../../src/store/database/sqlite.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { eachDatabase } from '../support/database.ts'
 
 eachDatabase('transaction', (tested) => {

@@ -1,10 +1,9 @@
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
 import { addUsage } from '../../src/store/usage/usage.ts'
 import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
 
 // A process that `usage-rollup-kill.test.ts` starts: adds usage on the given database and rolls it up, until it is killed.
-const database = databaseKindOf(process.argv[2] ?? '')?.open(process.argv[2] ?? '', { deadlineMs: 60_000 })
-if (!database) throw new Error('the first argument must be the address of a database')
+const database = openDatabase(process.argv[2] ?? '', { deadlineMs: 60_000 })
 for (let nth = 0; ; nth++) {
   const row = { user: `u${nth % 5}`, token: '', day: `2026-0${1 + (nth % 3)}-15`, model: `m${nth % 2}` }
   await database.batch([

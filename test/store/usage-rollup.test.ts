@@ -1,23 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Database, type Row, type Statement, type Steps, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import type { Database, Row, Steps } from '../../src/store/database/database.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import { type Statement, sql } from '../../src/store/database/statement.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { migrate } from '../../src/store/migrations/migrate.ts'
 import { migrations } from '../../src/store/migrations/migrations.ts'
 import { usageRollupTables } from '../../src/store/migrations/tables/usage.ts'
 import { addUsage, createUsageStore } from '../../src/store/usage/usage.ts'
 import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
-import { eachEmptyDatabase, repeatOnDatabases, type TestDatabase } from '../support/database.ts'
+import { eachEmptyDatabase, repeatOnDatabases } from '../support/database.ts'
 import { repeats } from '../support/repetitions.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { expectExactRollups } from './exact-rollups.ts'
-
-const openDatabase = ({ url }: Pick<TestDatabase, 'url'>): Database => {
-  const opened = databaseKindOf(url)?.open(url, { deadlineMs: 60_000 })
-  if (!opened) throw new Error('there is no such kind of database')
-  return opened
-}
 
 const users = ['ann', 'bob', 'cleo']
 const models = ['m1', 'm2']
@@ -57,10 +52,10 @@ repeatOnDatabases('roll-ups of usage', (tested) => {
   let other: Database
   beforeAll(async () => {
     await (await tested.open()).close()
-    database = openDatabase(tested)
+    database = openDatabase(tested.url, { deadlineMs: 60_000 })
     // It rolls up when a test asks for it, not two seconds after its start.
     store = createUsageStore(database, { clock: new VirtualClock() })
-    other = openDatabase(tested)
+    other = openDatabase(tested.url, { deadlineMs: 60_000 })
     for (const team of ['red', 'blue'])
       await database.query(
         sql`insert into teams (id, name, name_key, created_at) values (${team}, ${team}, ${team}, 1)`,
@@ -235,7 +230,7 @@ repeatOnDatabases('roll-ups of usage', (tested) => {
 
 eachEmptyDatabase('a database of a version without roll-ups', (tested) => {
   test('answers reports from its rows until all are rolled up in steps, and then from the roll-ups', async () => {
-    const database = openDatabase(tested)
+    const database = openDatabase(tested.url, { deadlineMs: 60_000 })
     await database.exclusively(() => migrate(1, migrations.slice(0, migrations.indexOf(usageRollupTables))))
     await database.query(sql`
       insert into text_usage (

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { type UsageDimension, type UsageSumFilter, usageDimensions } from '../../plugins/admin/usage-sums.ts'
-import { type Database, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { createUsageStore } from '../../src/store/usage/usage.ts'
 import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
 import { repeatOnDatabases } from '../support/database.ts'
@@ -94,8 +95,7 @@ export const testUsageScale = (
     test(
       'read few rows for each page, by any properties and with any filter',
       async () => {
-        const opened = databaseKindOf(tested.url)?.open(tested.url, { deadlineMs: timeoutMs })
-        if (!opened) throw new Error('there is no such kind of database')
+        const opened = openDatabase(tested.url, { deadlineMs: timeoutMs })
         const database = recordStatements(opened)
         const readings: Readings = readingsOf(tested, true)
         await seedPeople(opened, users)

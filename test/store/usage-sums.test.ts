@@ -8,11 +8,11 @@ import {
   type UsageTotal,
   usageDimensions,
 } from '../../plugins/admin/usage-sums.ts'
-import { sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import type { Store } from '../../src/store/index.ts'
 import { addUsage } from '../../src/store/usage/usage.ts'
-import { repeatOnDatabases, type TestDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { repeats } from '../support/repetitions.ts'
 
 interface Call {
@@ -48,12 +48,6 @@ const matches = (call: Call, { since = '', until = '9999', user, team, token, mo
 
 const keyText = (key: UsageSumKey) => JSON.stringify(usageDimensions.map((each) => key[each] ?? null))
 
-const openDatabase = ({ url }: TestDatabase) => {
-  const opened = databaseKindOf(url)?.open(url, { deadlineMs: 60_000 })
-  if (!opened) throw new Error('there is no such kind of database')
-  return opened
-}
-
 /** What the store must return, by the key of each sum. */
 const expectedSums = (calls: readonly Call[], filter: UsageSumFilter, dimensions: readonly UsageDimension[]) => {
   const by = dimensions.includes('token') ? [...dimensions, 'user' as const] : dimensions
@@ -67,7 +61,7 @@ const expectedSums = (calls: readonly Call[], filter: UsageSumFilter, dimensions
 repeatOnDatabases('sums of usage of one user with more rows than one step reads', (database) => {
   test('are complete, whatever the size of a page', async () => {
     const store = await database.open()
-    const rows = openDatabase(database)
+    const rows = openDatabase(database.url, { deadlineMs: 60_000 })
     const user = (await store.addUser({ name: 'ann', createdAt: 1 })) ?? ''
     const models = ['a', 'b', 'c']
     // In the order in which they are read, each model has rows from the first to the last.
@@ -100,7 +94,7 @@ repeatOnDatabases('sums of usage', (database) => {
 
   beforeAll(async () => {
     store = await database.open()
-    const rows = openDatabase(database)
+    const rows = openDatabase(database.url, { deadlineMs: 60_000 })
     for (const name of ['red', 'blue']) {
       const id = randomUUID()
       teams.push(id)
@@ -249,7 +243,7 @@ repeatOnDatabases('sums of usage', (database) => {
         'revoked sk-revoked',
         'undefined sk-undefined',
       ])
-      const rowsOf = openDatabase(database)
+      const rowsOf = openDatabase(database.url, { deadlineMs: 60_000 })
       const kept = await rowsOf.query(sql`select id from deleted_names where id = ${unused}`)
       await rowsOf.close()
       expect(kept).toEqual([])

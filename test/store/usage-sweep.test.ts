@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Database, type Row, type Steps, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import type { Database, Row, Steps } from '../../src/store/database/database.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import type { Store } from '../../src/store/index.ts'
 import { addUsage } from '../../src/store/usage/usage.ts'
 import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
@@ -50,9 +51,7 @@ repeatOnDatabases('the removal of old usage', (tested) => {
   let database: Database
   let other: Database
   const openOther = (): Database => {
-    const opened = databaseKindOf(tested.url)?.open(tested.url, { deadlineMs: 60_000 })
-    if (!opened) throw new Error('there is no such kind of database')
-    return opened
+    return openDatabase(tested.url, { deadlineMs: 60_000 })
   }
   beforeAll(async () => {
     store = await tested.open()

@@ -1,15 +1,8 @@
 import { beforeAll, expect, test } from 'bun:test'
-import {
-  clause,
-  type Database,
-  fragment,
-  limitTo,
-  type Statement,
-  sql,
-  valueList,
-} from '../../src/store/database/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { openPostgres } from '../../src/store/database/postgres.ts'
 import { openSqlite } from '../../src/store/database/sqlite.ts'
+import { clause, fragment, limitTo, type Statement, sql, valueList } from '../../src/store/database/statement.ts'
 import { eachDatabase } from '../support/database.ts'
 
 const named = (names: readonly string[]): Statement =>

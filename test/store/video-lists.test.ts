@@ -1,13 +1,12 @@
 import { expect, test } from 'bun:test'
-import type { Statement } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import type { Statement } from '../../src/store/database/statement.ts'
 import { createSqlVideoQueue } from '../../src/store/video-queue.ts'
 import { eachDatabase } from '../support/database.ts'
 
 eachDatabase('a page of video tasks', (database) => {
   test('takes two statements, however many tasks it has', async () => {
-    const opened = databaseKindOf(database.url)?.open(database.url, { deadlineMs: 60_000 })
-    if (!opened) throw new Error('the database has no kind')
+    const opened = openDatabase(database.url, { deadlineMs: 60_000 })
     const counted: Statement[] = []
     const tasks = createSqlVideoQueue({
       ...opened,

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { VideoQueue } from '../../plugins/video-generation/store/queue.ts'
 import type { NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
-import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import { type Statement, sql } from '../../src/store/database/statement.ts'
 import { createSqlVideoQueue } from '../../src/store/video-queue.ts'
 import { eachDatabase } from '../support/database.ts'
 
@@ -24,8 +25,7 @@ eachDatabase('long video requests', (database) => {
 
   beforeAll(async () => {
     await database.open()
-    const opened = databaseKindOf(database.url)?.open(database.url, { deadlineMs: 60_000 })
-    if (!opened) throw new Error('no database')
+    const opened = openDatabase(database.url, { deadlineMs: 60_000 })
     raw = opened
     const recorded: Database = {
       ...opened,

@@ -3,8 +3,9 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type Row, type Steps, sql, type WriteOptions } from '../../src/store/database/database.ts'
+import type { Row, Steps, WriteOptions } from '../../src/store/database/database.ts'
 import { openSqlite } from '../../src/store/database/sqlite.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 
 /** A file, because a database in memory has no journal. */
@@ -55,7 +56,7 @@ test('a batch that does not wait is there for another process at once, and after
     expect(await other.query(sql`select n from numbers`)).toEqual([{ n: 1 }])
     const script = `
       const { openSqlite } = await import(${JSON.stringify(join(import.meta.dir, '../../src/store/database/sqlite.ts'))})
-      const { sql } = await import(${JSON.stringify(join(import.meta.dir, '../../src/store/database/database.ts'))})
+      const { sql } = await import(${JSON.stringify(join(import.meta.dir, '../../src/store/database/statement.ts'))})
       const database = openSqlite(${JSON.stringify(path)})
       await database.batch([sql\`insert into numbers (n) values (2)\`], { waitsForDisk: false })
       process.kill(process.pid, 'SIGKILL')`

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers'
-import { sql } from '../../src/store/database/database.ts'
 import { openSqlite } from '../../src/store/database/sqlite.ts'
+import { sql } from '../../src/store/database/statement.ts'
 
 /** What has happened, in order: each write, and each turn of the event loop. */
 const observe = async (writes: number) => {

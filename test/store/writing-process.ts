@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers'
-import { sql } from '../../src/store/database/database.ts'
 import { openSqlite } from '../../src/store/database/sqlite.ts'
+import { sql } from '../../src/store/database/statement.ts'
 
 // A process that `several-writers.test.ts` starts: it writes one transaction after another, prints `waiting` when its
 // event loop has turned while the first one waits, and at the end the number of errors.

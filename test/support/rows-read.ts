@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
-import { type Database, notifyOnCommit, renderStatement, type Statement } from '../../src/store/database/database.ts'
+import { type Database, notifyOnCommit } from '../../src/store/database/database.ts'
+import { renderStatement, type Statement } from '../../src/store/database/statement.ts'
 import type { TestDatabase } from './database.ts'
 
 /** A database that records statements, but for those of `exclusively`. */

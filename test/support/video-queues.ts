@@ -5,8 +5,9 @@ import type { VideoQueue } from '../../plugins/video-generation/store/queue.ts'
 import { queueOn } from '../../plugins/video-generation/store/rows/queue.ts'
 import { type StoredTask as StoredRow, storedTaskOf } from '../../plugins/video-generation/store/rows/task.ts'
 import type { VideoNews, VideoRow, VideoTaskStore } from '../../plugins/video-generation/store/task-store.ts'
-import { type Database, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from './database.ts'
 import { createMemoryRows } from './memory-rows.ts'
@@ -33,9 +34,7 @@ export const eachVideoQueue = (name: string, suite: (queue: TestVideoQueue) => v
   eachDatabase(name, (database) => {
     let raw: Database
     beforeAll(() => {
-      const opened = databaseKindOf(database.url)?.open(database.url, { deadlineMs: 60_000 })
-      if (!opened) throw new Error('no such database')
-      raw = opened
+      raw = openDatabase(database.url, { deadlineMs: 60_000 })
       return () => raw.close()
     })
     suite({

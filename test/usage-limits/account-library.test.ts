@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type UsageLimits, usageLimits } from 'sluice/usage-limits'
-import { sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { eachDatabase } from '../support/database.ts'
 import { refusalOf } from './fixture.ts'
 
@@ -47,7 +47,7 @@ eachDatabase('a limit of the account on assets', (tested) => {
     expect(await create(second, 'bob')).toBeTrue()
     expect(await create(first, 'cid')).toBeFalse()
 
-    const database = databaseKindOf(tested.url)?.open(tested.url, { deadlineMs: 60_000 })
+    const database = openDatabase(tested.url, { deadlineMs: 60_000 })
     const [counted] = (await database?.query(sql`select sum(assets) as assets from library_counts`)) ?? []
     expect(Number(counted?.assets)).toBe(amount)
     await database?.close()

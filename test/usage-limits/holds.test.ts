@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { Amounts, Limit } from 'sluice/usage-limits'
 import type { Database } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import { openDatabase } from '../../src/store/database/kinds.ts'
 import type { Store } from '../../src/store/index.ts'
 import { confirmHold, nothingUsed, settleHold } from '../../src/store/limits/holds.ts'
 import { repeatOnDatabases } from '../support/database.ts'
@@ -13,9 +13,7 @@ repeatOnDatabases('what a task holds', (database) => {
   let raw: Database
   beforeAll(async () => {
     store = await database.open()
-    const opened = databaseKindOf(database.url)?.open(database.url, { deadlineMs: 60_000 })
-    if (!opened) throw new Error('no database')
-    raw = opened
+    raw = openDatabase(database.url, { deadlineMs: 60_000 })
     return () => raw.close()
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { sql } from '../../src/store/database/database.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { nobody, openFixture, rejection } from './fixture.ts'
 
 const addressOf = (request: Request) => request.headers.get('x-from') ?? undefined

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { hashPassword } from '../../plugins/web-session/index.ts'
-import { sql } from '../../src/store/database/database.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import { ask, nobody, openFixture, rejection } from './fixture.ts'
 
 const wrong = rejection('wrong name or password')

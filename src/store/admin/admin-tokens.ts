@@ -7,8 +7,9 @@ import type {
   TokenOutcome,
 } from '../../../plugins/admin/store.ts'
 import type { Role } from '../../../plugins/shared/identity/scopes.ts'
-import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Database, Steps } from '../database/database.ts'
 import { tokenChanged } from '../database/revision.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { lockKnownUser } from '../database/user-locks.ts'
 import {
   labelKey,

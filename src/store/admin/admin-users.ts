@@ -10,7 +10,8 @@ import type {
   UserFilter,
 } from '../../../plugins/admin/store.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { type Database, fragment, type Steps, sql } from '../database/database.ts'
+import type { Database, Steps } from '../database/database.ts'
+import { fragment, sql } from '../database/statement.ts'
 import { addInvitationOf } from '../users/invitations.ts'
 import { addNameParts, nameTakenBy } from '../users/user-rows.ts'
 import { countMembers } from './teams.ts'

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { AdminStore, Team } from '../../../plugins/admin/store.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { type Database, fragment, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Database, Steps } from '../database/database.ts'
 import { teamChanged } from '../database/revision.ts'
+import { fragment, type Statement, sql } from '../database/statement.ts'
 import { pageOf, timeOf } from './page.ts'
 import { again, flag } from './transaction.ts'
 

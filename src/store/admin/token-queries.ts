@@ -1,6 +1,7 @@
 import type { AdminToken, PageOf, PagePlace, PageRequest, TokenFilter } from '../../../plugins/admin/store.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { clause, type Database, fragment, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { clause, fragment, type Statement, sql } from '../database/statement.ts'
 import { modelsOf, scopesOf, type TokenListColumns } from '../users/token-rows.ts'
 import { timeOf } from './page.ts'
 

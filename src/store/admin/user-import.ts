@@ -2,17 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { ImportedUser, RejectedUser, UserImportStore } from '../../../plugins/admin/user-import/store.ts'
 import { nextTurn } from '../../../plugins/shared/background/turns.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import {
-  clause,
-  type Database,
-  type Row,
-  type Statement,
-  type Steps,
-  sql,
-  valueList,
-  withCommas,
-} from '../database/database.ts'
+import type { Database, Row, Steps } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
+import { clause, type Statement, sql, valueList, withCommas } from '../database/statement.ts'
 import { addPartsOf, deletePartsOf } from '../users/user-rows.ts'
 import { countMembers } from './teams.ts'
 import { again, OvertakenError } from './transaction.ts'

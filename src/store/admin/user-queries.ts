@@ -1,5 +1,5 @@
 import type { AdminUser, PagePlace, UserFilter } from '../../../plugins/admin/store.ts'
-import { clause, fragment, type Statement, sql } from '../database/database.ts'
+import { clause, fragment, type Statement, sql } from '../database/statement.ts'
 import { timeOf } from './page.ts'
 
 /** A user as `listUsers` reads one. */

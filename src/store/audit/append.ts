@@ -1,4 +1,5 @@
-import { type Statement, type Steps, sql } from '../database/database.ts'
+import type { Steps } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { type ChainPlace, hmacOf } from './chain.ts'
 import type { NewAuditEntry } from './entry.ts'
 

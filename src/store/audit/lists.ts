@@ -1,5 +1,6 @@
 import type { AuditPageStore } from '../../../plugins/admin/audit-pages.ts'
-import { clause, type Database, fragment, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { clause, fragment, type Statement, sql } from '../database/statement.ts'
 import { type AuditEntry, type AuditFilter, type AuditPosition, type AuditRow, fromRow } from './entry.ts'
 
 /** The lists of the audit trail. */

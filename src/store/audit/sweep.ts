@@ -1,5 +1,6 @@
-import { clause, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Steps } from '../database/database.ts'
 import { deleteOldest } from '../database/oldest-rows.ts'
+import { clause, type Statement, sql } from '../database/statement.ts'
 import { type ChainAnchor, type ChainKey, signatureOf, signerOf } from './chain.ts'
 import { ChainCheck, type ChainedEntry } from './chain-check.ts'
 import { type AuditRow, fromRow } from './entry.ts'

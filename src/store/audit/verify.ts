@@ -1,4 +1,5 @@
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 import { type ChainAnchor, type ChainKey, type ChainPlace, chainStart, signerOf } from './chain.ts'
 import { ChainCheck, type KeyRange } from './chain-check.ts'
 import type { AuditLists } from './lists.ts'

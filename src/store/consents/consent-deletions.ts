@@ -1,6 +1,7 @@
 import { consentEvent } from '../../../plugins/shared/consent/events.ts'
 import type { ConsentDeletionStep, ConsentStore, ConsentTask } from '../../../plugins/shared/consent/store.ts'
-import { type Database, type Steps, sql } from '../database/database.ts'
+import type { Database, Steps } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 import { addEvent } from '../events/events.ts'
 import { type ConsentRow, consentColumns, consentFrom, userOf } from './consent-rows.ts'
 

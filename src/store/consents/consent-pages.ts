@@ -1,5 +1,6 @@
 import type { AdminConsent, ConsentRecords } from '../../../plugins/admin/consents.ts'
-import { clause, type Database, limitTo, type Statement } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { clause, limitTo, type Statement } from '../database/statement.ts'
 import { type ConsentRow, consentColumns, consentFrom } from './consent-rows.ts'
 
 /** The list of consents, for operators. */

@@ -1,5 +1,5 @@
 import type { Consent, ConsentAct, ConsentActor } from '../../../plugins/shared/consent/store.ts'
-import { fragment } from '../database/database.ts'
+import { fragment } from '../database/statement.ts'
 
 /** The columns of a consent, joined with its group. */
 export const consentColumns = fragment`

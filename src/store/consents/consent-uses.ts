@@ -1,5 +1,6 @@
 import type { ConsentStore, ConsentUse } from '../../../plugins/shared/consent/store.ts'
-import { type Database, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 
 type ConsentUses = Pick<ConsentStore, 'recordConsentUse' | 'consentUses' | 'countConsentUses'>
 

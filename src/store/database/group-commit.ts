@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers'
 import { afterIo } from '../../../plugins/shared/background/turns.ts'
 import { runOutsideRequests } from '../../../plugins/shared/http/current-request.ts'
-import type { Database, Row, Statement } from './database.ts'
+import type { Database, Row } from './database.ts'
 import { isOfOneRow } from './error.ts'
+import type { Statement } from './statement.ts'
 
 /** A statement that writes one row. */
 export interface RowWrite {

@@ -1,4 +1,4 @@
-import { clause, limitTo, type Statement } from './database.ts'
+import { clause, limitTo, type Statement } from './statement.ts'
 
 /** Old rows of a table. */
 export interface OldRows {

@@ -7,13 +7,12 @@ import {
   type DatabaseOptions,
   isList,
   type Row,
-  renderStatement,
-  type Statement,
   type Steps,
   toRow,
   type WriteOptions,
 } from './database.ts'
 import { DatabaseLockedError, type ErrorCodes, StoreError, storeError } from './error.ts'
+import { renderStatement, type Statement } from './statement.ts'
 
 /** PostgreSQL. */
 export const postgresDatabase: DatabaseKind = {

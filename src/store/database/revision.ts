@@ -1,6 +1,7 @@
 import type { Revision, RevisionChange } from '../../../plugins/shared/identity/revision-clock.ts'
-import { type Database, type Statement, sql } from './database.ts'
+import type { Database } from './database.ts'
 import { StoreError } from './error.ts'
+import { type Statement, sql } from './statement.ts'
 
 /** Number of revisions whose changes are kept. A process that is further behind clears its whole cache. */
 const maxRevisions = 1_000

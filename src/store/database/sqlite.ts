@@ -9,13 +9,12 @@ import {
   type DatabaseOptions,
   isList,
   type Row,
-  renderStatement,
-  type Statement,
   type Steps,
   toRow,
   type WriteOptions,
 } from './database.ts'
 import { DatabaseLockedError, type ErrorCodes, StoreError, storeError } from './error.ts'
+import { renderStatement, type Statement } from './statement.ts'
 
 const textOf = renderStatement('?')
 /** Statements that stay prepared: more than the program has. Those that are composed could be more. */

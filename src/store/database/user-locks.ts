@@ -1,4 +1,4 @@
-import { type Statement, sql } from './database.ts'
+import { type Statement, sql } from './statement.ts'
 
 /**
  * Locks a user until the end of the batch. It must be the batch's first statement.

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { eventJson } from '../../../plugins/events/frames.ts'
 import type { DeliveryLimits, DeliveryStore, LeasedDelivery } from '../../../plugins/events/webhooks/delivery-store.ts'
-import { clause, type Database, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Database, Row, Steps } from '../database/database.ts'
 import { deleteOldest } from '../database/oldest-rows.ts'
+import { clause, type Statement, sql } from '../database/statement.ts'
 import { createDueSearch } from './due-deliveries.ts'
 
 /**

@@ -1,4 +1,5 @@
-import { clause, limitTo, type Row, type Steps, sql } from '../database/database.ts'
+import type { Row, Steps } from '../database/database.ts'
+import { clause, limitTo, sql } from '../database/statement.ts'
 
 /** Due rows of each kind that one search reads, the oldest first. */
 const maxRows = 500

@@ -1,6 +1,7 @@
 import type { EventStore } from '../../../plugins/events/store.ts'
 import { nextTurn } from '../../../plugins/shared/background/turns.ts'
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 
 interface EventPlace {
   readonly at: number

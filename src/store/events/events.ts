@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { EventStore, StoredEvent } from '../../../plugins/events/store.ts'
 import { checkUser } from '../../../plugins/shared/identity/identify.ts'
 import { parsedObject } from '../../../plugins/shared/json/parsed.ts'
-import { type Database, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { createEventSweep } from './event-sweep.ts'
 
 /** What has happened, to whom. */

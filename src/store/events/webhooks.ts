@@ -1,5 +1,6 @@
 import type { StoredWebhook, WebhookStore } from '../../../plugins/events/webhooks/webhook-store.ts'
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 import { lockUser } from '../database/user-locks.ts'
 
 type WebhookRow = Omit<StoredWebhook, 'types'> & { readonly types?: string }

@@ -1,5 +1,6 @@
 import type { AccountUseStore } from '../../../plugins/asset-library/accounts/store.ts'
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 
 /** How full the accounts of the asset library are. */
 export const accountUse = (database: Database): AccountUseStore => ({

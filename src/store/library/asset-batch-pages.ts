@@ -1,5 +1,6 @@
 import type { AdminAssetBatch, AssetBatchRecords } from '../../../plugins/admin/asset-batches.ts'
-import { clause, type Database, type Row, type Statement, sql } from '../database/database.ts'
+import type { Database, Row } from '../database/database.ts'
+import { clause, type Statement, sql } from '../database/statement.ts'
 
 const selectBatches = clause`
   select asset_batches.id, user_id as "user", users.name as "userName", token_id as token, group_id as "group",

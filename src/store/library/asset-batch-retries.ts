@@ -1,5 +1,6 @@
 import type { AssetBatchStore } from '../../../plugins/asset-library/index.ts'
-import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Database, Steps } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { lockUser } from '../database/user-locks.ts'
 import { disabledUsers } from '../users/disabled-users.ts'
 

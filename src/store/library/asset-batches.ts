@@ -5,9 +5,10 @@ import type {
   AssetBatchStore,
   CountedAssetBatch,
 } from '../../../plugins/asset-library/index.ts'
-import { clause, type Database, fragment, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Database, Row, Steps } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { deleteOldest } from '../database/oldest-rows.ts'
+import { clause, fragment, type Statement, sql } from '../database/statement.ts'
 import { lockUser } from '../database/user-locks.ts'
 import { addEvent } from '../events/events.ts'
 import { assetBatchPages, countItems, countsOf } from './asset-batch-pages.ts'

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers'
 import type { AssetProgress, AssetWatch, AssetWatchStore } from '../../../plugins/asset-library/index.ts'
-import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Database, Steps } from '../database/database.ts'
 import { isOfOneRow } from '../database/error.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { addEvent } from '../events/events.ts'
 
 const tell = (user: string, { type, data, at }: AssetProgress): readonly Statement[] =>

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Claim, ClaimStore } from '../../../plugins/ownership/store.ts'
-import { type Database, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { groupChanged, groupsChanged } from '../database/revision.ts'
+import { type Statement, sql } from '../database/statement.ts'
 
 interface CreatedGroup {
   readonly id: string

@@ -1,4 +1,5 @@
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 
 /** Which of several accounts of the asset library is the first: it has the groups whose record names none. */
 export interface FirstAccountRecords {

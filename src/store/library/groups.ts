@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Group, OwnershipStore } from '../../../plugins/ownership/store.ts'
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { groupChanged } from '../database/revision.ts'
+import { sql } from '../database/statement.ts'
 import { endPersonSlot, forgetSlottedGroup } from './slots/slotted-rows.ts'
 
 /**

@@ -1,9 +1,10 @@
 import type { PendingGroup, PendingGroupStore } from '../../../plugins/admin/pending-groups.ts'
 import type { Claim } from '../../../plugins/ownership/store.ts'
 import { pageOf, timeOf } from '../admin/page.ts'
-import { type Database, fragment, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { groupChanged } from '../database/revision.ts'
+import { fragment, sql } from '../database/statement.ts'
 
 /** An open claim, as an operator sees it. */
 export interface OpenClaim extends Claim {

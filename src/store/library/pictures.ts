@@ -1,5 +1,6 @@
 import type { PictureRecord, PictureStore } from '../../../plugins/asset-library/index.ts'
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 
 /** Which pictures of users are assets. */
 export const createPictureStore = (database: Database): PictureStore => ({

@@ -9,8 +9,9 @@ import type {
 } from '../../../plugins/ownership/share-store.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
 import { lockTeam } from '../admin/teams.ts'
-import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Database, Steps } from '../database/database.ts'
 import { sharesChanged } from '../database/revision.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { lockKnownUser, lockUser } from '../database/user-locks.ts'
 import { disabledUsers } from '../users/disabled-users.ts'
 

@@ -10,8 +10,9 @@ import {
   movedOf,
   stepOf,
 } from '../../../plugins/usage-limits/store.ts'
-import { type Statement, type Steps, sql } from '../database/database.ts'
+import type { Steps } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { isCountedApart, type Rows, readCounted, readUse, takeRow } from './use.ts'
 
 /** The blocks of a holder are not those that it thinks it has: another process has settled them. */

@@ -1,5 +1,5 @@
 import type { LimitCounter } from '../../../plugins/usage-limits/store.ts'
-import { clause, type Statement, sql } from '../database/database.ts'
+import { clause, type Statement, sql } from '../database/statement.ts'
 
 /**
  * Counts what exists of a unit, as `counted`: of running videos up to one more than `amount`. What a token may have is

@@ -1,7 +1,8 @@
 import { isConsumed, type LimitUnit } from '../../../plugins/usage-limits/limit.ts'
 import type { Amounts } from '../../../plugins/usage-limits/usage-limits.ts'
-import { clause, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Row, Steps } from '../database/database.ts'
 import { deleteOldest } from '../database/oldest-rows.ts'
+import { clause, type Statement, sql } from '../database/statement.ts'
 import { bookStep } from './exchange.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { isConsumed } from '../../../plugins/usage-limits/limit.ts'
 import { firstStep, type LimitCounter, type LimitUse } from '../../../plugins/usage-limits/store.ts'
-import { type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Row, Steps } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { countExisting } from './existing.ts'
 
 /** The rows of several statements that each return one. */

@@ -1,5 +1,6 @@
 import { compareTexts } from '../../../plugins/shared/text.ts'
-import { type Database, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 
 /** What all processes have counted of something in a minute or an hour. */
 export interface MetricCount {

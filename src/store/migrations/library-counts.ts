@@ -1,4 +1,4 @@
-import { fragment, onlyOn, type Statement, sql } from '../database/database.ts'
+import { fragment, onlyOn, type Statement, sql } from '../database/statement.ts'
 
 /*
  * How many groups and assets each user has, by account: a limit of everybody together on 10,000,000 assets would have

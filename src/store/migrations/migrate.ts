@@ -1,5 +1,6 @@
-import { type Steps, sql } from '../database/database.ts'
+import type { Steps } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
+import { sql } from '../database/statement.ts'
 import { type Migration, migrations } from './migrations.ts'
 
 /**

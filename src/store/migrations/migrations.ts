@@ -1,4 +1,5 @@
-import { type Statement, type Steps, sql } from '../database/database.ts'
+import type { Steps } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { libraryCountTables } from './library-counts.ts'
 import { auditChainTables, auditReportTables } from './tables/audit.ts'
 import { consentLinkMakers, consentListIndexes, consentTables, personsOfEarlierTexts } from './tables/consents.ts'

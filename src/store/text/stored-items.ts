@@ -4,7 +4,8 @@ import type {
   StoredItemHead,
   StoredResponseStore,
 } from '../../../plugins/text-generation/objects/stored/store.ts'
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 import { readPieces } from './stored-texts.ts'
 
 /** Rows that one query returns. SQLite runs synchronously. */

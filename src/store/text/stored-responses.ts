@@ -1,6 +1,7 @@
 import { nextTurn } from '../../../plugins/shared/json/json.ts'
 import type { StoredResponseStore } from '../../../plugins/text-generation/objects/stored/store.ts'
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 import { findTurns, storedItems } from './stored-items.ts'
 import { readPieces, responseItem } from './stored-texts.ts'
 import { sizeOfResponse, storedWrites } from './stored-writes.ts'

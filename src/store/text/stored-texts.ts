@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer'
 import { characterBoundary, nextTurn, slicesOf } from '../../../plugins/shared/json/json.ts'
 import { decodeUtf8 } from '../../../plugins/shared/text.ts'
 import type { StoredText } from '../../../plugins/text-generation/objects/stored/store.ts'
-import { type Database, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 
 /**
  * Length of a text that a row holds. A longer one is in pieces of at most this length. In UTF-16 code units; SQLite

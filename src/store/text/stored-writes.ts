@@ -1,8 +1,9 @@
 import { nextTurn } from '../../../plugins/shared/json/json.ts'
 import type { StoredItem, StoredResponse } from '../../../plugins/text-generation/objects/stored/store.ts'
-import { type Database, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
 import { GroupCommit } from '../database/group-commit.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { lockUser } from '../database/user-locks.ts'
 import { bytesOf, insertPiece, pieceLength, piecesOf, responseItem, shortText } from './stored-texts.ts'
 

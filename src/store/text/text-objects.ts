@@ -3,9 +3,10 @@ import {
   type TextObject,
   type TextObjectStore,
 } from '../../../plugins/text-generation/objects/store.ts'
-import { clause, type Database, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import { deleteOldest } from '../database/oldest-rows.ts'
+import { clause, type Statement, sql } from '../database/statement.ts'
 import { confirmHold, endHold } from '../limits/holds.ts'
 import { modelName } from '../usage/usage.ts'
 

@@ -1,5 +1,5 @@
 import type { UsageTotal } from '../../../plugins/admin/usage-sums.ts'
-import { clause, fragment, type Statement, withCommas } from '../database/database.ts'
+import { clause, fragment, type Statement, withCommas } from '../database/statement.ts'
 import {
   columnsOf,
   isDaily,

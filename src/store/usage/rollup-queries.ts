@@ -1,5 +1,5 @@
 import type { UsageSumFilter, UsageSumKey } from '../../../plugins/admin/usage-sums.ts'
-import { clause, type Statement, withCommas } from '../database/database.ts'
+import { clause, type Statement, withCommas } from '../database/statement.ts'
 import {
   columnsOf,
   type PeriodRange,

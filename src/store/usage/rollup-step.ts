@@ -1,5 +1,6 @@
 import { compareTexts } from '../../../plugins/shared/text.ts'
-import { clause, fragment, type Statement, type Steps, sql, withCommas } from '../database/database.ts'
+import type { Steps } from '../database/database.ts'
+import { clause, fragment, type Statement, sql, withCommas } from '../database/statement.ts'
 import {
   addToRollups,
   collect,

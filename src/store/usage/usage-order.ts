@@ -1,5 +1,5 @@
 import type { UsageSumFilter } from '../../../plugins/admin/usage-sums.ts'
-import { clause, type Statement, withCommas } from '../database/database.ts'
+import { clause, type Statement, withCommas } from '../database/statement.ts'
 
 /** The key of a row of usage: where a step of a scan ends. */
 export interface UsagePlace {

@@ -1,7 +1,8 @@
 import type { UsageDimension, UsageSumFilter, UsageSumKey, UsageTotal } from '../../../plugins/admin/usage-sums.ts'
 import { nextTurn } from '../../../plugins/shared/background/turns.ts'
 import { compareTexts } from '../../../plugins/shared/text.ts'
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 import {
   endOfStep,
   type KeyColumn,

@@ -6,7 +6,8 @@ import type {
   UsageTotal,
 } from '../../../plugins/admin/usage-sums.ts'
 import { hasNoSpace } from '../../../plugins/shared/no-space.ts'
-import { clause, type Database, type Statement } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { clause, type Statement } from '../database/statement.ts'
 import { periodsOf } from './rollup-periods.ts'
 import { readRollups } from './rollup-report.ts'
 import type { UsageRollup } from './usage-rollup.ts'

@@ -2,7 +2,8 @@ import { type Clock, systemClock } from '../../../plugins/shared/clock.ts'
 import { runOutsideRequests } from '../../../plugins/shared/http/current-request.ts'
 import type { CredentialUse } from '../../../plugins/shared/identity/credential-use.ts'
 import { type Log, noLog } from '../../../plugins/shared/problem.ts'
-import { type Database, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 
 /** When tokens and users were used last. */
 export interface ActivityRecords {

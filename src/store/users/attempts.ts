@@ -1,6 +1,7 @@
 import type { Attempt, AttemptStore, Counter } from '../../../plugins/web-session/store.ts'
-import { clause, type Database, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { deleteOldest } from '../database/oldest-rows.ts'
+import { clause, type Statement, sql } from '../database/statement.ts'
 
 const sweepMs = 1_000
 /**

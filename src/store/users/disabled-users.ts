@@ -1,4 +1,4 @@
-import { fragment, type Statement, sql } from '../database/database.ts'
+import { fragment, type Statement, sql } from '../database/statement.ts'
 
 /** A table with the ids of all users of the store, and of the host app, who are disabled. */
 export const disabledUsers = fragment`(

@@ -1,5 +1,6 @@
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { sharesChange, userChanged } from '../database/revision.ts'
+import { sql } from '../database/statement.ts'
 import { lockUser } from '../database/user-locks.ts'
 import { endSharesOf } from '../library/shares.ts'
 import { endWorkOf } from './disabled-users.ts'

@@ -1,5 +1,6 @@
 import type { AdminStore, NewInvitation } from '../../../plugins/admin/store.ts'
-import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Database, Steps } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { lockKnownUser } from '../database/user-locks.ts'
 
 type AddInvitation = AdminStore['addInvitation']

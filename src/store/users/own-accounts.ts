@@ -1,6 +1,7 @@
 import type { Account, InvitedUser, OwnAccountStore, OwnSession } from '../../../plugins/web-session/account/store.ts'
-import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Database, Steps } from '../database/database.ts'
 import { userChanged } from '../database/revision.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { lockKnownUser } from '../database/user-locks.ts'
 import { passwordDigest } from './sessions.ts'
 import { endInvitationOf, endSessionsOf } from './user-rows.ts'

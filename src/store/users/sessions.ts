@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Session, SessionStore } from '../../../plugins/web-session/store.ts'
-import { clause, type Database, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { deleteOldest } from '../database/oldest-rows.ts'
+import { clause, type Statement, sql } from '../database/statement.ts'
 import { lockUser } from '../database/user-locks.ts'
 
 /** Each login deletes at most this many expired sessions. */

@@ -1,6 +1,6 @@
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
 import { isScope, type Scope } from '../../../plugins/shared/identity/scopes.ts'
-import { clause, fragment, limitTo, type Statement, sql } from '../database/database.ts'
+import { clause, fragment, limitTo, type Statement, sql } from '../database/statement.ts'
 
 /** Revoked and expired tokens stay in the list for this time. */
 const endedKeptMs = 30 * 86_400_000

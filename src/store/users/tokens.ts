@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { TokenOwner } from '../../../plugins/api-token/store.ts'
 import { defaultScopes, type Scope } from '../../../plugins/shared/identity/scopes.ts'
-import { type Database, fragment, type Steps, sql } from '../database/database.ts'
+import type { Database, Steps } from '../database/database.ts'
 import { tokenAdded, tokenChanged, tokenRevoked } from '../database/revision.ts'
+import { fragment, sql } from '../database/statement.ts'
 import { lockUser } from '../database/user-locks.ts'
 import {
   labelKey,

@@ -1,5 +1,5 @@
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { clause, fragment, type Statement, sql, valueList, withCommas } from '../database/database.ts'
+import { clause, fragment, type Statement, sql, valueList, withCommas } from '../database/statement.ts'
 
 /** Deletes all sessions of a user, by id. Part of the batches that disable a user, or replace the password. */
 export const endSessionsOf = (user: string): Statement => sql`

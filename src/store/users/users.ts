@@ -1,6 +1,7 @@
 import type { AdminStore, UserChange } from '../../../plugins/admin/store.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { type Database, sql, toColumnValue } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql, toColumnValue } from '../database/statement.ts'
 
 /** A user of the gateway. Times are milliseconds since 1970. */
 export interface User {

@@ -1,7 +1,8 @@
 import type { UsedAsset } from '../../../plugins/shared/media/asset-uses.ts'
 import type { VideoAssetUses } from '../../../plugins/video-generation/store/queue.ts'
 import type { NewVideoTask } from '../../../plugins/video-generation/tasks/task.ts'
-import { type Database, type Statement, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { readTasks } from './task-rows.ts'
 
 /** Adds the uses of a task. Where the group of an asset is not given, it is the one in which the asset was recorded. */

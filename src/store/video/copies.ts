@@ -1,5 +1,6 @@
 import type { VideoCopies } from '../../../plugins/video-generation/store/queue.ts'
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 import type { Notices } from './notices.ts'
 import { readTasks, selectTask, taskOf } from './task-rows.ts'
 

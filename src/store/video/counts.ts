@@ -1,6 +1,7 @@
 import type { VideoTaskCount } from '../../../plugins/video-generation/store/pool.ts'
 import type { VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 
 /** Counts of the tasks that wait or run. Each part reads an index of such tasks only. */
 export const videoCounts = (database: Database): Pick<VideoQueue, 'countVideoTasks'> => ({

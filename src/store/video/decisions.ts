@@ -3,8 +3,9 @@ import type {
   VideoDecisionStore,
   VideoTasksOfAllFilter,
 } from '../../../plugins/video-generation/decisions/store.ts'
-import { clause, type Database, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Database, Row, Steps } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
+import { clause, type Statement, sql } from '../database/statement.ts'
 import { endTaskHold } from './holds.ts'
 import type { Notices } from './notices.ts'
 import { forgetRequest } from './requests.ts'

@@ -1,5 +1,6 @@
 import { holderOfTask, type VideoUsage } from '../../../plugins/video-generation/tasks/task.ts'
-import type { Statement, Steps } from '../database/database.ts'
+import type { Steps } from '../database/database.ts'
+import type { Statement } from '../database/statement.ts'
 import { confirmHold, endHold, nothingUsed } from '../limits/holds.ts'
 
 /** What a task holds of the limits of its user stays until the task ends: part of the transaction that adds it. */

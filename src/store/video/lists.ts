@@ -1,7 +1,8 @@
 import type { VideoLists } from '../../../plugins/video-generation/store/queue.ts'
 import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import type { VideoTaskFilter, VideoTaskPage } from '../../../plugins/video-generation/tasks/tasks.ts'
-import { type Database, type Row, type Statement, sql } from '../database/database.ts'
+import type { Database, Row } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 import { readTasks, selectTask, selectTasks, taskOf } from './task-rows.ts'
 
 /** Lists of the tasks of a user, by id. Ids sort by creation. */

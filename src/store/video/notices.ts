@@ -1,5 +1,6 @@
 import type { DescribeVideoTask, VideoNotice, VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
-import { type Steps, sql } from '../database/database.ts'
+import type { Steps } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 import { addDelivery, addEvent } from '../events/events.ts'
 import { selectTask, taskOf } from './task-rows.ts'
 

@@ -1,7 +1,8 @@
 import { nextTurn, slicesOf } from '../../../plugins/shared/json/json.ts'
 import type { PoolLimits } from '../../../plugins/video-generation/store/pool.ts'
 import { type NewVideoTask, poolOf } from '../../../plugins/video-generation/tasks/task.ts'
-import { type Database, type Row, type Statement, sql } from '../database/database.ts'
+import type { Database, Row } from '../database/database.ts'
+import { type Statement, sql } from '../database/statement.ts'
 
 /**
  * Length of a request, and of a piece of it, that one transaction writes. In UTF-16 code units; SQLite takes about 4 ms

@@ -1,4 +1,5 @@
-import { type Database, sql } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 
 /** Tasks of one user in one pool of slots that run or wait. */
 export interface VideoSlotUse {

@@ -1,6 +1,7 @@
 import type { ClaimedVideoTask } from '../../../plugins/video-generation/store/queue.ts'
 import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
-import { type Database, fragment, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import type { Database, Row, Steps } from '../database/database.ts'
+import { fragment, type Statement, sql } from '../database/statement.ts'
 
 /** The start of a statement that reads tasks. */
 export const selectTasks = fragment`

@@ -1,7 +1,7 @@
 import { statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
-import { renderStatement } from '../../../src/store/database/database.ts'
+import { renderStatement } from '../../../src/store/database/statement.ts'
 import { countExisting } from '../../../src/store/limits/existing.ts'
 import { statements } from '../../store/source-statements.ts'
 import { environment } from '../environment.ts'

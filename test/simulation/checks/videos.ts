@@ -1,4 +1,4 @@
-import { sql } from '../../../src/store/database/database.ts'
+import { sql } from '../../../src/store/database/statement.ts'
 import type { KnownVideos } from '../steps/videos.ts'
 import { simulated } from '../virtual/virtual-process.ts'
 import type { World } from '../world/world.ts'

@@ -1,6 +1,7 @@
-import { type Database, isList, type Statement } from '../../../src/store/database/database.ts'
+import { type Database, isList } from '../../../src/store/database/database.ts'
 import { DatabaseBusyError, StoreError } from '../../../src/store/database/error.ts'
 import { sqliteDatabase } from '../../../src/store/database/sqlite.ts'
+import type { Statement } from '../../../src/store/database/statement.ts'
 import { openStore, type Store } from '../../../src/store/index.ts'
 import type { Channel, Outcome, Sender } from './channel.ts'
 

@@ -1,5 +1,6 @@
 import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
-import { clause, type Database, sql, valueList } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
+import { clause, sql, valueList } from '../../database/statement.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
 import { countWaiting } from './slot-use.ts'
 import { forgetWait } from './slot-waits.ts'

@@ -1,5 +1,6 @@
 import type { SlotAccount } from '../../../../plugins/asset-library/index.ts'
-import { type Steps, sql } from '../../database/database.ts'
+import type { Steps } from '../../database/database.ts'
+import { sql } from '../../database/statement.ts'
 
 /** Slots of users, by the id of the user. */
 export type SlotsByUser = ReadonlyMap<string, number>

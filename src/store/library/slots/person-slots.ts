@@ -1,5 +1,6 @@
 import type { PersonSlotClaim, SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
-import { type Database, type Steps, sql } from '../../database/database.ts'
+import type { Database, Steps } from '../../database/database.ts'
+import { sql } from '../../database/statement.ts'
 import { type HeldSlots, heldSlots, personSlots, sumOf } from './held-slots.ts'
 import { endPersonSlot, lockSlots } from './slotted-rows.ts'
 import { chooseVictim } from './victim.ts'

@@ -1,5 +1,6 @@
 import type { SlotAccount } from '../../../../plugins/asset-library/index.ts'
-import { clause, type Database, type Statement, sql, valueList } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
+import { clause, type Statement, sql, valueList } from '../../database/statement.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
 
 /** The slots of the assets of one account. Times are milliseconds since 1970. */

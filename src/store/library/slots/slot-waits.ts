@@ -1,5 +1,6 @@
 import type { SlotAccount, SlotNeed } from '../../../../plugins/asset-library/index.ts'
-import { type Statement, type Steps, sql } from '../../database/database.ts'
+import type { Steps } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /** Records that there was no slot of an account for it, unless it has ended meanwhile. */
 export const noteWait = ({ id, user, waitUntil }: SlotNeed, { key }: SlotAccount): Statement =>

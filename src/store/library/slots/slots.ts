@@ -1,5 +1,6 @@
 import type { SlotAccount, SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
-import { type Database, type Row, sql } from '../../database/database.ts'
+import type { Database, Row } from '../../database/database.ts'
+import { sql } from '../../database/statement.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
 import { forgetWait, isTurnOfAnother, noteWait } from './slot-waits.ts'
 import { forgetSlotted, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'

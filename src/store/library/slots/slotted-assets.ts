@@ -1,5 +1,6 @@
 import type { AdoptedAsset, SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
-import { clause, type Database, type Statement, sql, valueList } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
+import { clause, type Statement, sql, valueList } from '../../database/statement.ts'
 import { createAssetUseStore } from './asset-uses.ts'
 import { createPersonSlotStore } from './person-slots.ts'
 import { type AssetSlotRecords, assetSlotUse } from './slot-use.ts'

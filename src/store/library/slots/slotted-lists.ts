@@ -1,5 +1,5 @@
 import type { SlottedList } from '../../../../plugins/asset-library/index.ts'
-import { clause, fragment, type Statement, valueList } from '../../database/database.ts'
+import { clause, fragment, type Statement, valueList } from '../../database/statement.ts'
 import { slottedColumns } from './slotted-rows.ts'
 
 /** The column of each order. */

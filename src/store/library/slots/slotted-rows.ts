@@ -1,5 +1,6 @@
 import type { SlotAccount, SlottedAsset } from '../../../../plugins/asset-library/index.ts'
-import { fragment, type Row, type Statement, type Steps, sql } from '../../database/database.ts'
+import type { Row, Steps } from '../../database/database.ts'
+import { fragment, type Statement, sql } from '../../database/statement.ts'
 import { expireFile } from '../../files.ts'
 
 export const slottedColumns = fragment`

@@ -1,5 +1,6 @@
 import type { SlotClaim, SlottedAsset } from '../../../../plugins/asset-library/index.ts'
-import { type Steps, sql } from '../../database/database.ts'
+import type { Steps } from '../../database/database.ts'
+import { sql } from '../../database/statement.ts'
 import type { SlotsByUser } from './held-slots.ts'
 import { noteEviction, slottedColumns, slottedFrom } from './slotted-rows.ts'
 

@@ -1,4 +1,4 @@
-import { type Statement, sql } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /** A migration: the fields of a change in the audit trail, and pages of the trail. Never change it. */
 export const auditReportTables: readonly Statement[] = [

@@ -1,4 +1,5 @@
-import { type Statement, type Steps, sql } from '../../database/database.ts'
+import type { Steps } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /** A migration: the consent ledger. Never change it. */
 export const consentTables: readonly Statement[] = [

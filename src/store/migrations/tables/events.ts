@@ -1,4 +1,4 @@
-import { type Statement, sql } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /** A migration: events, webhooks and deliveries. Never change it once it is released. */
 export const eventTables: readonly Statement[] = [

@@ -1,4 +1,4 @@
-import { type Statement, sql } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /** A migration: files. Never change it. The users may be users of a host app, so `user_id` is no foreign key. */
 export const fileTables: readonly Statement[] = [

@@ -1,4 +1,4 @@
-import { type Statement, sql } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /** A migration: idempotency keys. Never change it. */
 export const idempotencyTables: readonly Statement[] = [

@@ -1,4 +1,4 @@
-import { type Statement, sql } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /** A migration: which assets the video tasks use. Never change it. */
 export const assetUseTables: readonly Statement[] = [

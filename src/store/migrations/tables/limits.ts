@@ -1,4 +1,4 @@
-import { type Statement, sql } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /**
  * A migration: the use of limits. Never change it. The subjects may be users of a host app and may be deleted, so there

@@ -1,4 +1,4 @@
-import { type Statement, sql } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /** A migration: what all processes have counted, by minute and by hour, for operators. Never change it. */
 export const metricTables: readonly Statement[] = [

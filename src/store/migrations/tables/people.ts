@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { nameKey } from '../../../../plugins/shared/identity/name-key.ts'
-import { type Statement, type Steps, sql } from '../../database/database.ts'
+import type { Steps } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /**
  * A migration: roles, teams, service users, limits, scopes and models of tokens, rotation, invitations, logins of an

@@ -1,4 +1,4 @@
-import { type Statement, sql } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /** A migration: responses that the gateway keeps, with their items. Never change it. */
 export const storedResponseTables: readonly Statement[] = [

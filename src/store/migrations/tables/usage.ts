@@ -1,4 +1,4 @@
-import { type Statement, sql } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /** A migration: sums of usage by team, and in pages of one price. Never change it. */
 export const usageTables: readonly Statement[] = [

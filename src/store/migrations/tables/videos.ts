@@ -1,4 +1,4 @@
-import { type Statement, sql } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 
 /** A migration: leases, and the tasks of video generation with their queue. Never change it. */
 export const videoTables: readonly Statement[] = [

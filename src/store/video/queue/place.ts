@@ -1,7 +1,8 @@
 import { placeInLine, type UserInLine, type WaitingLine } from '../../../../plugins/video-generation/store/place.ts'
 import type { VideoPlaces } from '../../../../plugins/video-generation/store/queue.ts'
 import { poolOf } from '../../../../plugins/video-generation/tasks/task.ts'
-import { type Database, sql } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
+import { sql } from '../../database/statement.ts'
 
 /**
  * How long a process uses what it has read of a pool: many callers ask for their places, and reading counts all waiting

@@ -3,7 +3,8 @@ import { minNonce, nonceCount } from '../../../../plugins/video-generation/store
 import type { PoolLimits, PoolSignal } from '../../../../plugins/video-generation/store/pool.ts'
 import { learntSlots, pauseMsAfter, quietMs, slotsOf } from '../../../../plugins/video-generation/store/slots.ts'
 import { nextUser, strideOf, type WaitingUser } from '../../../../plugins/video-generation/store/turns.ts'
-import { type Database, type Statement, type Steps, sql } from '../../database/database.ts'
+import type { Database, Steps } from '../../database/database.ts'
+import { type Statement, sql } from '../../database/statement.ts'
 import { lockUser } from '../../database/user-locks.ts'
 
 interface Pool {

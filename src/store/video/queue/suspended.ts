@@ -1,5 +1,6 @@
 import type { VideoSuspensions } from '../../../../plugins/video-generation/store/queue.ts'
-import { type Database, sql } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
+import { sql } from '../../database/statement.ts'
 import { addUses } from '../asset-uses.ts'
 import { isWithin, readRequest } from '../requests.ts'
 import { readTasks } from '../task-rows.ts'
