@@ -58,7 +58,7 @@ export const startWorkers = ({
   log,
 }: WorkersOptions): Workers => {
   const running = new Map<number, ChildProcess>()
-  const metrics = createWorkerMetrics()
+  const metrics = createWorkerMetrics(count)
   let sharedPort = port
   let hasListened = false
   let stopping = false

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { createSlotMetrics, type SlotMetrics } from './asset-slots.ts'
 import { type CallMetrics, createCallMetrics } from './calls.ts'
 import { ObservationBuffer, StatusCounts } from './requests.ts'
-import { registerUnresponsive } from './snapshot.ts'
+import { registerProcesses } from './snapshot.ts'
 import { createTextMetrics, type TextMetrics } from './texts.ts'
 import { createVideoMetrics, type VideoMetrics } from './video-tasks.ts'
 
@@ -69,7 +69,7 @@ export const createMetrics = (): Metrics => {
       this.set(1)
     },
   })
-  registerUnresponsive(registry, 0)
+  registerProcesses(registry, { configured: 1, unresponsive: 0 })
   return {
     registry,
     request({ method, status, seconds }) {

@@ -21,17 +21,34 @@ export const withoutGauges = (snapshot: MetricsSnapshot): MetricsSnapshot =>
   // prom-client declares `type` as a number, but writes its name into the JSON.
   snapshot.filter(({ type }) => String(type) !== 'gauge')
 
-/** Registers how many processes did not respond to a scrape: their values in it are those of an earlier one. */
-export const registerUnresponsive = (registry: Registry, count: number): void =>
+/** The processes of a server. */
+export interface ProcessCounts {
+  /** That it is configured to have. */
+  readonly configured: number
+  /** That did not respond to a scrape. */
+  readonly unresponsive: number
+}
+
+/** Registers how many processes a server should have, and how many of them did not respond to a scrape. */
+export const registerProcesses = (registry: Registry, { configured, unresponsive }: ProcessCounts): void => {
+  const registers = [registry]
+  new Gauge({
+    name: 'sluice_processes_configured',
+    help: 'Processes that the server is configured to have.',
+    // Each process counts itself; who starts them knows how many there should be.
+    aggregator: 'max',
+    registers,
+  }).set(configured)
   new Gauge({
     name: 'sluice_processes_unresponsive',
     help: 'Processes that did not respond to this scrape: their values are older.',
-    registers: [registry],
-  }).set(count)
+    registers,
+  }).set(unresponsive)
+}
 
 /** What a process that reads the metrics of others adds to them. */
-export const unresponsiveSnapshot = (count: number): Promise<MetricsSnapshot> => {
+export const processesSnapshot = (counts: ProcessCounts): Promise<MetricsSnapshot> => {
   const registry = new Registry()
-  registerUnresponsive(registry, count)
+  registerProcesses(registry, counts)
   return readSnapshot(registry)
 }

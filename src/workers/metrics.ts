@@ -1,8 +1,8 @@
 import {
   type MetricsSnapshot,
   mergeSnapshots,
+  processesSnapshot,
   readSnapshot,
-  unresponsiveSnapshot,
   withoutGauges,
 } from '../../plugins/metrics/snapshot.ts'
 
@@ -62,8 +62,10 @@ const supervisorTimeoutMs = 3 * workerTimeoutMs
  * A sum of counters must never fall: Prometheus reads a lower value as a restart from zero. So the supervisor keeps the
  * last values of each worker. They stand in for a worker that does not respond, which a gauge says. Its counters and
  * histograms remain in the sum after it has ended. Only what an ended worker has counted after the last scrape is lost.
+ *
+ * @param configured how many workers there should be
  */
-export const createWorkerMetrics = () => {
+export const createWorkerMetrics = (configured: number) => {
   const readers = new Map<MessageChannel, ReadMetrics>()
   const latest = new Map<MessageChannel, MetricsSnapshot>()
   let ended: Promise<MetricsSnapshot> = Promise.resolve([])
@@ -78,7 +80,7 @@ export const createWorkerMetrics = () => {
         else unresponsive++
       }),
     )
-    return Promise.all([ended, ...latest.values(), unresponsiveSnapshot(unresponsive)])
+    return Promise.all([ended, ...latest.values(), processesSnapshot({ configured, unresponsive })])
   }
 
   return {

@@ -103,7 +103,7 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
     process.kill(second, 'SIGKILL')
     await until(() => !workersOf(server).includes(second))
     const alone = await scraper.scrape()
-    expect(alone.get(rejected)).toBe(30)
+    expect([alone.get(rejected), alone.get('sluice_processes_configured')]).toEqual([30, 2])
     // The next one starts after a second.
     expect(alone.get('sluice_processes')).toBeLessThanOrEqual(workersOf(server).length)
     await sendRejected(server, 10)
