@@ -3,7 +3,7 @@ import { type Audit, noAudit } from '../shared/audit.ts'
 import { type BackgroundOption, backgroundOf } from '../shared/background/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { linkSecretOf } from '../shared/consent/link.ts'
-import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
+import { createErrorHandler, decodedParameter, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { asPlainText } from '../shared/http/headers.ts'
 import { noStoreJson } from '../shared/http/no-store.ts'
@@ -195,29 +195,37 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
   const consentUrl = (path: string, secret: string) =>
     `${publicBase(publicUrl)}${path.replace(/\/(?:callback|consent)\/[^/]+(?:\/[^/]*)?$/, '')}/consent/${secret}`
   if (callback) {
-    const page = ({ request, params, path }: { request: Request; params: { state: string }; path: string }) =>
-      callback(request, params.state, consents && consentUrl(path, linkSecretOf(params.state)))
-    routes.get('/callback/:state', ({ request, params, path }) => page({ request, params, path }), faceDocs.callback)
+    const page = (request: Request, state: string, path: string) =>
+      callback(request, state, consents && consentUrl(path, linkSecretOf(state)))
+    routes.get(
+      '/callback/:state',
+      ({ request, params, path }) => page(request, decodedParameter(params.state), path),
+      faceDocs.callback,
+    )
   }
   if (consents) {
     const person = personRoutes(consents, { audit, clock, log, urlOf: consentUrl })
     routes
       .get('/consent-keys', () => noStoreJson({ keys: person.keys }), personDocs.keys)
-      .get('/consent/:secret', ({ request, params, path }) => person.get(request, params.secret, path), personDocs.get)
+      .get(
+        '/consent/:secret',
+        ({ request, params, path }) => person.get(request, decodedParameter(params.secret), path),
+        personDocs.get,
+      )
       .post(
         '/consent/:secret/withdraw',
-        ({ request, params, path }) => person.withdraw(request, params.secret, path),
+        ({ request, params, path }) => person.withdraw(request, decodedParameter(params.secret), path),
         personDocs.withdraw,
       )
       .post(
         '/consent/:secret/delete',
-        ({ request, params, path }) => person.remove(request, params.secret, path),
+        ({ request, params, path }) => person.remove(request, decodedParameter(params.secret), path),
         personDocs.remove,
       )
       .get(
         '/consent/:secret/export',
         async ({ request, params, set }) =>
-          errors.handle({ request, set }, () => person.export(request, params.secret)),
+          errors.handle({ request, set }, () => person.export(request, decodedParameter(params.secret))),
         personDocs.export,
       )
   }

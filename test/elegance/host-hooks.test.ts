@@ -138,6 +138,21 @@ test('a host’s `onParse` that leaves a body alone does not make Elysia read it
   expect((await send(app, login)).json.error.message).toBe('name and password must be strings')
 })
 
+test('in a group or a guard, bodies are the plugin’s also with `onParse` and without compiled handlers, after `parser`', async () => {
+  const groups: Readonly<Record<string, (app: AnyElysia) => AnyElysia>> = {
+    group: (app) => app.group('', (inner) => inner.use(cases['web-session'].mount({}))),
+    guard: (app) => app.guard({ beforeHandle() {} }, (inner) => inner.use(cases['web-session'].mount({}))),
+  }
+  const login = { path: '/api/session', method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+  for (const [name, around] of Object.entries(groups)) {
+    for (const aot of [true, false]) {
+      const host = new Elysia({ aot }).parser('none', () => true).onParse({ as: 'global' }, () => undefined)
+      const { json } = await send(around(host), login)
+      expect([name, aot, json.error?.message]).toEqual([name, aot, 'name and password must be strings'])
+    }
+  }
+})
+
 test('a guard that is the first key rejects also where another macro of the host is switched off', async () => {
   const ran: string[] = []
   const app: AnyElysia = new Elysia().use(cases.ownership.mount({})).macro({ cached: () => undefined } as never)

@@ -92,7 +92,7 @@ export const createErrorHandler = (options: ErrorHandlerOptions): ErrorHandler =
 
 /**
  * Creates the handler of a route that is not called often, from a function that may throw, and the names of the path
- * parameters whose decoded values it takes.
+ * parameters whose decoded values it takes. A value that cannot be decoded is an empty text, which names nothing.
  */
 export const routesOf =
   ({ handle }: Pick<ErrorHandler, 'handle'>) =>
@@ -103,11 +103,17 @@ export const routesOf =
   // Elysia reads in the source of a handler what it uses of the context.
   async ({ request, params, set }: HandlerContext & { readonly params: PathParameters<Names> }): Promise<Response> =>
     handle({ request, set }, () =>
-      respond(request, ...(names.map((name: Names[number]) => params[name]) as ValuesOf<Names>)),
+      respond(request, ...(names.map((name: Names[number]) => decodedParameter(params[name])) as ValuesOf<Names>)),
     )
 
 type ValuesOf<Names extends readonly string[]> = { [Each in keyof Names]: string }
-type PathParameters<Names extends readonly string[]> = Readonly<Record<Names[number], string>>
+type PathParameters<Names extends readonly string[]> = Readonly<Record<Names[number], PathParameter>>
+
+/** A path parameter in Elysia's context: null (1.4.30) when its percent-encoding cannot be decoded. */
+export type PathParameter = string | null
+
+/** The text of a path parameter; empty when it cannot be decoded. */
+export const decodedParameter = (parameter: PathParameter): string => parameter ?? ''
 
 /**
  * Elysia's `status`: a guard that returns its result ends the request with `response`. Status 200 leaves the response
