@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { isUserId } from '../../plugins/shared/identity/identify.ts'
 import type { Revision } from '../../plugins/shared/identity/revision-clock.ts'
 import type { Scope } from '../../plugins/shared/identity/scopes.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
@@ -48,6 +49,23 @@ eachDatabase('users of a host app', (tested) => {
     expect(await store.listTokens()).toContainEqual(listed)
     expect(await store.revokeToken(id ?? '', 5, user)).toBe(5)
     expect(await other.ownerOf(hash)).toBeUndefined()
+  })
+
+  test('have groups, shares and keys also with the longest ids', async () => {
+    // Without repetition, which PostgreSQL would compress.
+    const letters = Array.from({ length: 341 }, (_, index) => String.fromCodePoint(0x4e00 + ((index * 7_919) % 20_000)))
+    const [user, borrower] = [letters.join(''), letters.toReversed().join('')]
+    expect([user, borrower].map(isUserId)).toEqual([true, true])
+    const name = letters.slice(0, 64).join('')
+    const group = { id: letters.slice(0, 85).join(''), user, type: 'AIGC', name, createdAt: 1 }
+    expect(await store.adoptGroup(group)).toBeUndefined()
+    expect((await store.groupsOf(user)).map(({ id }) => id)).toEqual([group.id])
+    const share = { group, borrower: { user: borrower }, access: 'use', now: 2, isKnown: true } as const
+    expect(await store.lendGroup(share)).toMatchObject({ user: borrower })
+    const key = { user, route: 'createAssetGroup', key: 'k'.repeat(255), fingerprint: 'f', holder: randomUUID() }
+    expect(await store.idempotency.claim({ ...key, now: 1, leaseUntil: 2, expiresAt: 3 }, 1)).toEqual({
+      state: 'claimed',
+    })
   })
 
   test('have sessions with the name that they had at the login', async () => {

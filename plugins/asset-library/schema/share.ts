@@ -36,7 +36,7 @@ const readBorrower = (json: Json): Borrower => {
   const [user, team] = [json.get('User'), json.get('Team')]
   const id = (user ?? team)?.string()
   if ((user === undefined) === (team === undefined)) throw new Problem(400, 'one of User and Team is required')
-  if (!isUserId(id)) throw new Problem(400, `${user ? 'User' : 'Team'} must be a text of 1 to 1024 characters`)
+  if (!isUserId(id)) throw new Problem(400, `${user ? 'User' : 'Team'} must be a text of 1 to 1024 bytes`)
   return user ? { user: id } : { team: id }
 }
 

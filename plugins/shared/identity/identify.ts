@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { type Awaitable, andThen } from '../awaitable.ts'
 import { noteCurrentUser } from '../http/current-request.ts'
 import { inFlightOf } from '../http/in-flight.ts'
@@ -9,8 +10,8 @@ import type { Role, Scope } from './scopes.ts'
 /** The authenticated caller. */
 export interface Identity {
   /**
-   * Id of the user, who owns groups, assets and other objects. 1 to 1,024 characters, without NUL and lone surrogates,
-   * which databases do not keep apart.
+   * Id of the user, who owns groups, assets and other objects. 1 to 1,024 bytes of UTF-8, without NUL and lone
+   * surrogates, which databases do not keep apart.
    */
   readonly user: string
   /** Id of the credential, if a user may have several. */
@@ -63,16 +64,23 @@ export const requireIdentity = (identify: Identify, request: Identified): Awaita
 
 /** Whether a value can be the id of a user. */
 export const isUserId = (user: unknown): user is string =>
-  typeof user === 'string' && user !== '' && user.length <= maxUserLength && user.isWellFormed() && !user.includes('\0')
+  typeof user === 'string' && user !== '' && isShort(user) && user.isWellFormed() && !user.includes('\0')
 
 /** Throws TypeError unless a value can be the id of a user. */
 export const checkUser = (user: unknown): void => {
   if (!isUserId(user))
-    throw new TypeError(`user must be a text of 1 to ${maxUserLength} characters without NUL and lone surrogates`)
+    throw new TypeError(`user must be a text of 1 to ${maxUserBytes} bytes without NUL and lone surrogates`)
 }
 
-/** Longer than any id, name or address of a user. Each object of a user has the id in its row. */
-const maxUserLength = 1_024
+/**
+ * Longer than any id, name or address of a user. Each object of a user has the id in its row, and in an index, often
+ * with a name: PostgreSQL takes 2,704 bytes there.
+ */
+const maxUserBytes = 1_024
+
+/** A UTF-16 unit has at most three bytes in UTF-8. */
+const isShort = (user: string): boolean =>
+  user.length <= maxUserBytes / 3 || (user.length <= maxUserBytes && Buffer.byteLength(user) <= maxUserBytes)
 
 const identity = Symbol('identity')
 
