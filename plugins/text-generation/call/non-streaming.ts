@@ -69,7 +69,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     const begun = await callWithAdditions(call, context, signal, begin, exchange.respondsAtOnce || exchange.unassembled)
     const { response, headers } = begun
     if ('reader' in begun) {
-      await assembleStream(begun.reader, assembly, { exchange, signal, clock })
+      await assembleStream(begun.reader, assembly, { exchange, signal, clock, limit: call.limit })
     } else {
       const { bytes, parsed } = begun
       usage = asObject(parsed.fields.usage)
@@ -194,18 +194,21 @@ interface AssembleOptions {
   readonly exchange: Exchange
   readonly signal: AbortSignal
   readonly clock: Clock
+  readonly limit: Call['limit']
 }
 
 const assembleStream = async (
   reader: FrameReader,
   assembly: Assembly,
-  { exchange, signal, clock }: AssembleOptions,
+  { exchange, signal, clock, limit }: AssembleOptions,
 ): Promise<void> => {
   try {
     const finished = await pushFrames(reader, assembly, exchange.hasTerminalEvent)
     signal.throwIfAborted()
     if (!assembly.complete) throw new UpstreamInvalidError('the stream ended before the response was complete')
-    if (finished) awaitEnd(reader, clock)
+    if (!finished) return
+    limit?.onComplete()
+    awaitEnd(reader, clock)
   } catch (error) {
     await reader.cancel()
     throw error

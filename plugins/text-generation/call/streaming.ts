@@ -4,11 +4,19 @@ import { type InFlight, inFlightOf } from '../../shared/http/in-flight.ts'
 import { notAuthenticated } from '../../shared/identity/identify.ts'
 import { maxBytesAtOnce, nextTurn } from '../../shared/json/json.ts'
 import type { Problem } from '../../shared/problem.ts'
-import { type Frame, type RelayOptions, relaySource, type StreamEnd, streamHeaders } from '../../sse-relay/index.ts'
+import {
+  type Frame,
+  type FrameReader,
+  type RelayOptions,
+  relaySource,
+  type StreamEnd,
+  streamHeaders,
+} from '../../sse-relay/index.ts'
 import { EventReader, jsonOf } from '../events/event.ts'
 import { eventText, isDone } from '../events/text.ts'
 import { textProblemBody } from '../protocol/problem.ts'
 import type { Exchange, StreamRelay } from '../protocol/protocol.ts'
+import { awaitEnd } from '../upstream/await-end.ts'
 import { type CompleteResponse, readResponse, type TextResponse } from '../upstream/client.ts'
 import { createStreamCredentialCheck } from '../upstream/credentials.ts'
 import { problemOf } from '../upstream/problem.ts'
@@ -54,7 +62,7 @@ export const respondStreaming = async (call: Call, context: GenerationContext): 
       }
     }
     const { headers, reader } = await callWithAdditions(call, context, signal, begin)
-    return responseFrom(relaySource(reader, streamed), { headers: streamHeaders(headers) })
+    return responseFrom(relaySource(streamed.endOf(reader), streamed), { headers: streamHeaders(headers) })
   } catch (error) {
     streamed.release()
     if (sent && signal.aborted) await streamed.end()
@@ -106,6 +114,26 @@ class StreamedResponse implements RelayOptions {
       this.revoked = true
       this.upstreamCall.abort(new Error('credential revoked'))
     })
+  }
+
+  /**
+   * A reader that ends when the caller has received the last event. Some upstreams keep the connection open, and some
+   * client libraries wait for the end of the body.
+   */
+  endOf(reader: FrameReader): FrameReader {
+    const ended = Promise.resolve(undefined)
+    let isEnding = false
+    return {
+      next: () => {
+        if (!this.#relay.isOver) return reader.next()
+        if (isEnding) return ended
+        isEnding = true
+        this.#limit?.onComplete()
+        awaitEnd(reader, this.clock)
+        return ended
+      },
+      cancel: (reason) => reader.cancel(reason),
+    }
   }
 
   /** Counts this stream. Throws Problem 429 or 503 when there are too many. */

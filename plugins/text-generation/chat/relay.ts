@@ -36,10 +36,14 @@ class ChatRelay implements StreamRelay {
     return true
   }
 
+  get isOver(): boolean {
+    return this.#ended
+  }
+
   onFrame(frame: Frame): Uint8Array | null | undefined {
     const { event } = frame
-    if (!event) return undefined
     if (this.#ended) return null
+    if (!event) return undefined
     const { template, pieces } = event instanceof TextEvent ? event : withoutTemplate
     if (template && this.#known.has(template)) {
       // The first event with this template has changed the state already, so that this one need not be parsed.

@@ -38,6 +38,8 @@ export interface CallLimit {
   release(): void
   /** Wraps the reader of the upstream's stream: it ends when nothing is left of a limit. */
   meter(reader: FrameReader): FrameReader
+  /** The last event of the upstream's stream has arrived: nothing is generated beyond what was counted. */
+  onComplete(): void
   /** Set when the stream was ended for that. */
   readonly exhausted: TextProblem | undefined
   /** `x-ratelimit-…`. */
@@ -103,10 +105,12 @@ class ReservedCall implements CallLimit, ModelUser {
         this.#arrived = arrived
         this.exhausted = limitReached()
       },
-      onComplete: () => {
-        this.#complete = true
-      },
+      onComplete: () => this.onComplete(),
     })
+  }
+
+  onComplete(): void {
+    this.#complete = true
   }
 
   get #covered(): number {

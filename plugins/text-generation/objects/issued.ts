@@ -99,7 +99,8 @@ export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObject
       for (const { type, response, item } of events) {
         if (type === itemDone && items.length < maxItems)
           items = [...items, ...referencesIn({ output: [item] }, options)]
-        else await record(referencesIn(response, options))
+        // The final event may be the last thing that is read.
+        else await record([...referencesIn(response, options), ...items])
       }
     }
     const onFrames = (frames: readonly Frame[] | undefined) => {

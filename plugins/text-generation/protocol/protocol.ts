@@ -117,6 +117,8 @@ export interface StreamRelay {
   onEnd(broken: boolean): Awaitable<string>
   /** Whether the complete response has passed. */
   readonly complete: boolean
+  /** Whether nothing more of the upstream's stream passes, so that it need not be read on. */
+  readonly isOver: boolean
   /** The usage object, as the upstream reported it. */
   readonly usage: object | undefined
 }

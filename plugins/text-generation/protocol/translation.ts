@@ -41,12 +41,15 @@ export const relayTranslation = (translator: Translator, { end, fail, store }: T
     get complete() {
       return translator.complete
     },
+    get isOver() {
+      return ended || done
+    },
     get usage() {
       return translator.usage
     },
     onFrame({ event }) {
-      if (!event) return undefined
       if (ended || done) return null
+      if (!event) return undefined
       done = isDone(event.data)
       if (done) return store ? null : encoder.encode(finish(translator.complete))
       const error = readErrorEvent(event, jsonOf(event))

@@ -81,12 +81,15 @@ export const relayResponses = (assembly: ResponsesAssembly): StreamRelay => {
     get complete() {
       return assembly.complete
     },
+    get isOver() {
+      return ended || assembly.complete
+    },
     get usage() {
       return assembly.usage
     },
     onFrame({ event }) {
-      if (!event) return undefined
       if (ended) return null
+      if (!event) return undefined
       const json = jsonOf(event)
       if (json === undefined && isDone(event.data)) {
         ended = true

@@ -4,10 +4,7 @@ import type { Clock } from '../../../shared/clock.ts'
 import { readId } from '../../../shared/id.ts'
 import { bytesPerTurn, composeJson, type Json, type MemberChange, partsOf, toJson } from '../../../shared/json/json.ts'
 import type { Log, Problem } from '../../../shared/problem.ts'
-import type { FrameReader } from '../../../sse-relay/index.ts'
-import { isDone } from '../../events/text.ts'
 import { shortStringOf } from '../../protocol/validation.ts'
-import { awaitEnd } from '../../upstream/await-end.ts'
 import { newGatewayId } from '../gateway-ids.ts'
 import type { IssuedObjects } from '../issued.ts'
 import { notRecorded, requireRoom } from '../room.ts'
@@ -70,7 +67,7 @@ export const createResponseRecorder = (options: ResponseRecorderOptions): Issued
       }),
     wrapReader(reader) {
       streams = true
-      return endAtDone(reader, clock)
+      return reader
     },
     backgroundResponse: undefined,
     get problem() {
@@ -129,22 +126,3 @@ const idPrefixes: ReadonlyMap<string, string> = new Map([
   ['custom_tool_call', 'ctc_'],
   ['custom_tool_call_output', 'ctco_'],
 ])
-
-/**
- * A reader that ends at `[DONE]`, because only the end of a relayed stream can wait for the store. It does not wait for
- * the end of the body.
- */
-const endAtDone = (reader: FrameReader, clock: Clock): FrameReader => {
-  let ended = false
-  return {
-    async next() {
-      if (ended) return undefined
-      const frames = await reader.next()
-      if (!frames?.some(({ event }) => event !== undefined && isDone(event.data))) return frames
-      ended = true
-      awaitEnd(reader, clock)
-      return frames
-    },
-    cancel: (reason) => reader.cancel(reason),
-  }
-}
