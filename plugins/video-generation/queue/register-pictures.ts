@@ -106,21 +106,29 @@ const registerFor = async (task: VideoTask, pictures: Pictures, context: VideoCo
     ? { ...fields, registration: { ...fields.registration, pictures: next } }
     : fields
   const text = JSON.stringify(changed)
-  const { awaited = [] } = fields
-  if (ready && awaited.length > 0 && context.assets?.place) {
+  const made = [...new Set(next.flatMap(({ asset }) => asset ?? []))]
+  // An asset that has never been at the upstream is processing too. It gets there in the turn of this task.
+  if (context.assets?.place && next.every(({ asset }) => asset !== undefined)) {
+    const needed = [...new Set([...(fields.awaited ?? []), ...made])]
     try {
-      ready = (await context.assets.place(awaited, task.id)) !== undefined
+      if (needed.length > 0) ready = (await context.assets.place(needed, task.id)) !== undefined && ready
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500) throw error
-      return fail(task, errorOf(error), context)
+      return fail(task, (await failureOf(made, task, context)) ?? errorOf(error), context)
     }
   }
-  if (ready) {
-    const used = next.flatMap(({ asset }) => asset ?? [])
-    return store.resumeVideoTask(task, text, clock.now(), [...new Set(used)])
-  }
+  if (ready) return store.resumeVideoTask(task, text, clock.now(), made)
   await putOff(task, text, context)
   return false
+}
+
+/** Why the upstream has not taken one of the pictures, in its own words. Undefined: it has taken them all. */
+const failureOf = async (assets: readonly string[], { user }: VideoTask, { pictures }: VideoContext) => {
+  for (const asset of assets) {
+    const state = await pictures?.stateOf(user, asset)
+    if (state?.state === 'failed') return state
+  }
+  return undefined
 }
 
 /** Finds the asset of each picture of a task, or makes it. The request is read once, and only if it is needed. */

@@ -230,7 +230,7 @@ const failed = async (
 /** A rejection that is about the request: final, unless pictures of it become assets. */
 const rejected = async (
   problem: Problem,
-  { claim, fields, request }: FailedCall,
+  { claim, fields, request, placed }: FailedCall,
   context: VideoContext,
 ): Promise<Submission> => {
   const { registration } = fields
@@ -240,5 +240,7 @@ const rejected = async (
       ? registrationAfter(problem, request, registration, pictures, clock.now())
       : undefined
   if (!next) return { outcome: 'rejected', problem }
-  return suspend(claim, { ...fields, registration: next }, context)
+  // Without the pictures, of which each look finds the asset.
+  const named = [...placed.keys()].filter((id) => !next.pictures.some(({ asset }) => asset === id))
+  return suspend(claim, { ...fields, registration: next, ...(named.length > 0 && { awaited: named }) }, context)
 }
