@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onProcessors } from './processors.ts'
 
 /** A process that the benchmark has started. */
 export interface Started {
@@ -53,12 +54,14 @@ export interface StartOptions {
   readonly listening?: RegExp
   /** The port of a process that does not print its URL. */
   readonly port?: number
+  /** On which it runs only. Default: all. */
+  readonly processors?: readonly number[]
 }
 
 /** Starts a process, and resolves when it listens. */
 export const start = async (command: readonly string[], options: StartOptions = {}): Promise<Started> => {
-  const { cwd, env, listening = /^(http\S+)$/m, port } = options
-  const child = Bun.spawn([...command], {
+  const { cwd, env, listening = /^(http\S+)$/m, port, processors } = options
+  const child = Bun.spawn(onProcessors(processors, command), {
     cwd,
     env: {
       PATH: process.env.PATH ?? '',
@@ -109,14 +112,17 @@ export interface Worker<Job, Result> {
   stop(): void
 }
 
-/**
- * Starts a script of this folder that reads each job as one line and prints each result as one line.
- *
- * @param niceness how much less processor time it gets than other processes (nice(1), 0 to 19). Default 0
- */
-export const startWorker = <Job, Result>(script: string, niceness = 0): Worker<Job, Result> => {
+/** Options of `startWorker`. */
+export interface WorkerOptions extends Pick<StartOptions, 'processors'> {
+  /** How much less processor time it gets than other processes (nice(1), 0 to 19). Default 0. */
+  readonly niceness?: number
+}
+
+/** Starts a script of this folder that reads each job as one line and prints each result as one line. */
+export const startWorker = <Job, Result>(script: string, options: WorkerOptions = {}): Worker<Job, Result> => {
+  const { niceness = 0, processors } = options
   const command = ['nice', '-n', String(niceness), process.execPath, join(import.meta.dir, script)]
-  const child = Bun.spawn(command, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = Bun.spawn(onProcessors(processors, command), { stdio: ['pipe', 'pipe', 'inherit'] })
   children.add(child)
   void child.exited.then(() => children.delete(child))
   const lines = linesOf(child.stdout)

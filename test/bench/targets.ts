@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { freshDatabase } from '../support/database.ts'
 import type { Front } from './cases.ts'
-import { type Started, start, temporaryFolder } from './processes.ts'
+import { type Started, type StartOptions, start, temporaryFolder } from './processes.ts'
 
 /** A measured server: a gateway or a compared server. */
 export interface Target {
@@ -40,7 +40,8 @@ const usageLimits = {
   ACCOUNT_LIMITS: JSON.stringify([{ unit: 'tokens', amount: 1_000_000_000_000, window: 'day' }]),
 }
 
-export const startUpstream = (): Promise<Started> => start([process.execPath, join(import.meta.dir, 'upstream.ts')])
+export const startUpstream = (options: Pick<StartOptions, 'processors'> = {}): Promise<Started> =>
+  start([process.execPath, join(import.meta.dir, 'upstream.ts')], options)
 
 export const startGateway = async (name: string, setting: Setting, upstream: string): Promise<Target> => {
   const { tree, front, database, workers, large, limited } = setting

@@ -269,3 +269,46 @@ describe('responses of upstreams', () => {
     expect(loop.isDue()).toBeTrue()
   })
 })
+
+describe('other threads are let run', () => {
+  /** A user who floods, and one whose token is known. */
+  const flooded = async (pauseMs = 0): Promise<Loop> => {
+    const loop = createLoop(pauseMs)
+    times(1_000, () => loop.ask('flood', { token: 'a', user: 'ann' }))
+    loop.ask('first', { token: 'b', user: 'bob' })
+    await slow(loop)
+    return loop
+  }
+
+  test('before each turn for 5 ms after the request of a quiet user was handled at once', async () => {
+    const loop = await flooded()
+    expect(loop.pauses()).toBe(0)
+    loop.ask('quiet', { token: 'b', user: 'bob' })
+    for (let nth = 0; nth < 10; nth++) await loop.turn(1)
+    expect(loop.pauses()).toBe(4)
+  })
+
+  test('after the response to one, too', async () => {
+    const loop = await flooded()
+    loop.respond('response', 'bob')
+    for (let nth = 0; nth < 10; nth++) await loop.turn(1)
+    expect(loop.pauses()).toBe(4)
+  })
+
+  test('neither for requests that wait, nor for tokens of no known user', async () => {
+    const loop = await flooded()
+    loop.ask('flood', { token: 'a', user: 'ann' })
+    times(10, (nth) => loop.ask('invented', { token: `x${nth}` }))
+    for (let nth = 0; nth < 10; nth++) await loop.turn(1)
+    expect(loop.pauses()).toBe(0)
+  })
+
+  test('and the turn is as long as without it', async () => {
+    const loop = await flooded(longTurn)
+    loop.ask('quiet', { token: 'b', user: 'bob' })
+    const perTurn: number[] = []
+    for (let nth = 0; nth < 3; nth++) perTurn.push((await loop.handledInTurn(0.5)).length)
+    expect(loop.pauses()).toBe(2)
+    expect(perTurn).toEqual([5, 6, 7])
+  })
+})

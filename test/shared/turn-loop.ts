@@ -8,12 +8,22 @@ export const maxWaiting = 4_096
 /** Milliseconds. */
 export const longTurn = 2
 
-/** Turns of a loop that the test turns, and the names of the requests that were handled. */
-export const createLoop = () => {
+/**
+ * Turns of a loop that the test turns, and the names of the requests that were handled.
+ *
+ * @param pauseMs how long other threads run when they are let
+ */
+export const createLoop = (pauseMs = 0) => {
   let now = 0
   const due: (() => void)[] = []
   const schedule = (run: () => void) => void due.push(run)
-  const turns = new RequestTurns({ clock: { now: () => now }, inNextTurn: schedule, afterIo: schedule })
+  let pauses = 0
+  const letOthersRun = () => {
+    pauses++
+    now += pauseMs
+  }
+  const clock = { now: () => now }
+  const turns = new RequestTurns({ clock, inNextTurn: schedule, afterIo: schedule, letOthersRun })
   const handled: string[] = []
   const refused: [name: string, problem: Problem][] = []
   /** A request with the token of this name, which is its user's if `user` is given. */
@@ -52,6 +62,8 @@ export const createLoop = () => {
       for (const run of due.splice(0)) run()
       await Promise.resolve()
     },
+    /** How often other threads were let run. */
+    pauses: () => pauses,
     pass(ms: number): void {
       now += ms
     },

@@ -28,6 +28,12 @@ export interface OpenResult {
   readonly problem?: string
   /** Requests that found no free connection. */
   readonly givenUp: number
+  /** Requests that were sent, or given up, more than 10 ms after they were due: the generator had too much to do. */
+  readonly late: number
+  /** Milliseconds from when requests were due until they were sent or given up. */
+  readonly lag: Quantiles
+  /** CPU time of the generator. */
+  readonly cpuSeconds: number
   /** From the first request to the last response. */
   readonly seconds: number
 }
@@ -36,6 +42,7 @@ export interface OpenResult {
 const graceMs = 3_000
 /** Requests become due at the ticks of this timer. */
 const tickMs = 1
+const lateMs = 10
 
 /** A keep-alive connection, which is opened again when it was closed. */
 class Connection {
@@ -97,12 +104,14 @@ class Connection {
   }
 }
 
-const run = async (job: OpenJob): Promise<OpenResult> => {
+/** Sends all requests of a job. */
+export const runOpen = async (job: OpenJob): Promise<OpenResult> => {
   const wires = job.requests.map((request) => wireOf(job.url, request))
   const total = Math.round(job.perSecond * job.seconds)
   const idle: Connection[] = []
   const whole: number[] = []
   const refusals: number[] = []
+  const lags: number[] = []
   let [failed, givenUp, due, open] = [0, 0, 0, 0]
   let problem: string | undefined
   let settle = () => {}
@@ -121,6 +130,7 @@ const run = async (job: OpenJob): Promise<OpenResult> => {
     () => new Connection(job.url, (connection) => idle.push(connection), onEnd),
   )
   await Promise.all(connections.map((connection) => connection.open()))
+  const cpuBefore = process.cpuUsage()
   const startedAt = performance.now()
   const sendOne = (nth: number): void => {
     const wire = wires[nth % wires.length] ?? []
@@ -134,7 +144,10 @@ const run = async (job: OpenJob): Promise<OpenResult> => {
   }
   const timer = setInterval(() => {
     const until = Math.min(total, Math.floor(((performance.now() - startedAt) / 1_000) * job.perSecond) + 1)
-    for (; due < until; due++) sendOne(due)
+    for (; due < until; due++) {
+      lags.push(performance.now() - startedAt - (1_000 * due) / job.perSecond)
+      sendOne(due)
+    }
     if (due === total) clearInterval(timer)
     settle()
   }, tickMs)
@@ -148,13 +161,17 @@ const run = async (job: OpenJob): Promise<OpenResult> => {
   })
   clearInterval(timer)
   const seconds = (performance.now() - startedAt) / 1_000
+  const { user, system } = process.cpuUsage(cpuBefore)
   for (const connection of connections) connection.close()
   return {
     ...{ good: whole.length, whole: quantiles(whole), refused: refusals.length, refusal: quantiles(refusals) },
     ...{ failed: failed + open, givenUp, seconds, ...(problem !== undefined && { problem }) },
+    ...{ late: lags.filter((lag) => lag > lateMs).length, lag: quantiles(lags), cpuSeconds: (user + system) / 1e6 },
   }
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  console.log(JSON.stringify(await run(JSON.parse(line) as OpenJob)))
+if (import.meta.main) {
+  for await (const line of createInterface({ input: process.stdin })) {
+    console.log(JSON.stringify(await runOpen(JSON.parse(line) as OpenJob)))
+  }
 }

@@ -1,14 +1,13 @@
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { chat, type Front } from '../cases.ts'
+import { chat } from '../cases.ts'
 import { environment } from '../environment.ts'
 import type { Job, LoadRequest, LoadResult } from '../load.ts'
-import { type Started, start, startWorker, temporaryFolder, type Worker } from '../processes.ts'
+import { startWorker, type Worker } from '../processes.ts'
 import { toText } from '../report.ts'
 import { startUpstream } from '../targets.ts'
-import { addUsers } from '../users.ts'
+import { warmUp } from '../warm-up.ts'
 import type { OpenJob, OpenResult } from './open-load.ts'
+import { type OverloadOptions, overloadUsage, readOverloadOptions } from './options.ts'
 import {
   type FloodRow,
   floodColumns,
@@ -22,40 +21,7 @@ import {
   type Peak,
   type Round,
 } from './rows.ts'
-
-export interface OverloadOptions {
-  readonly capacities: readonly Capacity[]
-  readonly fronts: readonly Front[]
-  readonly seconds: number
-  readonly json: string | undefined
-}
-
-export const overloadUsage = `usage: bun run bench overload [OPTION…]
-How many good answers are left at four times the capacity, and what a user's flood does to another user.
-options
-  --front on,off      values of GET_BODIES. Default: both
-  --bound NAMES       places, processor, relay. Default: all
-  --seconds N         duration of a measurement. Default: 5
-  --json FILE         writes the figures to this file`
-
-/** Parses the command line. Throws an Error for invalid arguments. */
-export const readOverloadOptions = (args: readonly string[]): OverloadOptions => {
-  const text = { type: 'string' } as const
-  const { values } = parseArgs({ args: [...args], options: { front: text, bound: text, seconds: text, json: text } })
-  const seconds = Number(values.seconds ?? 5)
-  if (!(seconds >= 0.5 && seconds <= 600)) throw new Error('--seconds must be a number from 0.5 to 600')
-  const fronts = (values.front ?? 'on,off').split(',').map((word): Front => {
-    if (word !== 'on' && word !== 'off') throw new Error('--front must be on, off, or both')
-    return word
-  })
-  const bounds = values.bound?.split(',') ?? capacities.map(({ name }) => name)
-  const unknown = bounds.find((bound) => !capacities.some(({ name }) => name === bound))
-  if (unknown !== undefined) throw new Error('--bound must be of places, processor, and relay')
-  return {
-    ...{ fronts, seconds, json: values.json },
-    capacities: capacities.filter(({ name }) => bounds.includes(name)),
-  }
-}
+import { type Capacity, root, type Server, sharedCapacity, startServer } from './servers.ts'
 
 /** `bun run bench overload`. */
 export const overload = async (args: readonly string[]): Promise<void> => {
@@ -70,69 +36,14 @@ export const overload = async (args: readonly string[]): Promise<void> => {
   process.exit(0)
 }
 
-const root = join(import.meta.dir, '../../..')
-
-/** What bounds the good answers, and how the server is started. */
-interface Capacity {
-  readonly name: string
-  readonly model: string
-  /** Requests in flight at the peak. */
-  readonly connections: number
-  readonly settings: Readonly<Record<string, string>>
-  /** The bare relay is measured instead of the gateway: what it cannot do on this machine, no gateway can. */
-  readonly isRelay?: true
-}
-
-/** Requests in flight of which each takes 200 ms at the upstream. */
-const slots = 64
-
-const capacities: readonly Capacity[] = [
-  {
-    ...{ name: 'places', model: 'plain-200', connections: slots },
-    settings: { MAX_REQUESTS: String(slots), USER_MAX_REQUESTS: String(slots) },
-  },
-  { name: 'processor', model: 'plain', connections: 64, settings: {} },
-  { name: 'relay', model: 'plain', connections: 64, settings: {}, isRelay: true },
-]
-
-const users = 20
+/** Of a job that is repeated until the just-in-time compiler has little to do. */
+const warmSeconds = 2
 /** Of a user who is not in a hurry. */
 const quietPerSecond = 100
 /** Other load on the machine changes with time: the quiet user is alone, and beside the flood, in turns. */
 const floodRounds = 5
 /** The load would come from other machines. Here it must not take the processor that the server needs. */
 const floodNiceness = 15
-
-interface Server {
-  readonly process: Started
-  readonly tokens: readonly string[]
-}
-
-const startServer = async (
-  front: Front,
-  upstream: string,
-  settings: Readonly<Record<string, string>>,
-  isRelay = false,
-): Promise<Server> => {
-  if (isRelay) return startRelay(front, upstream)
-  const file = join(temporaryFolder(), 'overload.db')
-  const tokens = await addUsers(file, users)
-  const env = {
-    ...{ DATABASE_URL: `sqlite:${file}`, PORT: '0', GET_BODIES: front, LOG_LEVEL: 'fatal' },
-    ...{ TEXT_UPSTREAM_URL: `${upstream}/v1`, TEXT_UPSTREAM_KEY: 'text-key-123456' },
-    ...{ STORAGE_URL: 'none', BUN_CONFIG_MAX_HTTP_REQUESTS: '65336', ...settings },
-  }
-  const command = [process.execPath, join(root, 'src/server/start.ts')]
-  return { process: await start(command, { cwd: root, env, listening: /^sluice listening on (http\S+)$/ }), tokens }
-}
-
-/** With the listener of the gateway, and as many users, who are all the same to it. */
-const startRelay = async (front: Front, upstream: string): Promise<Server> => {
-  const kind = front === 'on' ? 'node' : 'pooled'
-  const env = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336' }
-  const relay = await start([process.execPath, join(root, 'test/bench/relay.ts'), kind, upstream], { env })
-  return { process: relay, tokens: Array.from({ length: users }, (_, nth) => `user-${nth}`) }
-}
 
 const requestOf = (model: string, token: string): LoadRequest => {
   const request = chat(model, false)
@@ -155,8 +66,7 @@ const peakOf = async ({ server, capacity, seconds }: Measured, closed: Closed): 
       ...{ url: server.process.url, status: 200, connections: capacity.connections, seconds: length, atLeast: 1 },
       request: requestOf(capacity.model, server.tokens[0] ?? ''),
     })
-  // The just-in-time compiler needs some seconds of load.
-  await ask(Math.max(2, seconds))
+  await warmUp(server.process, () => ask(warmSeconds))
   const before = server.process.cpuMs()
   const result = await ask(seconds)
   if (result.failed > 0) throw new Error(`${result.failed} requests failed: ${result.problem}`)
@@ -175,55 +85,72 @@ const overloaded = async ({ server, capacity, seconds }: Measured, peak: Peak, o
   return { ...result, perSecond: result.good / result.seconds, perCpuSecond: result.good / cpuSeconds }
 }
 
-/** The wait of a quiet user: alone, and while another user sends four times what there is room for. */
-const flooded = async ({ server, capacity, seconds }: Measured, peak: Peak, open: Open, flooding: Open) => {
+/** The workers of the flood: the clients of the one who sends it, those of the quiet user, and those of the upstream. */
+interface FloodWorkers {
+  readonly flooding: Open
+  readonly quiet: Open
+  readonly direct: Open
+}
+
+/**
+ * The wait of a quiet user: alone, and while another user sends four times what there is room for. The same requests to
+ * the upstream itself, at the same time, tell how long upstream and clients take.
+ */
+const flooded = async (measured: Measured, upstream: string, peak: Peak, workers: FloodWorkers) => {
+  const { server, capacity, seconds } = measured
   const { url } = server.process
-  const [flood = '', quiet = ''] = server.tokens
-  const asQuiet = (length: number) =>
-    open.ask({
-      ...{ url, perSecond: quietPerSecond, connections: 8, seconds: length },
-      requests: [requestOf(capacity.model, quiet)],
-    })
+  const { flooding, quiet, direct } = workers
+  const [flood = '', other = ''] = server.tokens
+  const both = async () => {
+    const job = { perSecond: quietPerSecond, connections: 8, seconds, requests: [requestOf(capacity.model, other)] }
+    const [served, reference] = await Promise.all([quiet.ask({ ...job, url }), direct.ask({ ...job, url: upstream })])
+    return { served, direct: reference }
+  }
   const job = { url, perSecond: 4 * peak.perSecond, connections: 16 * capacity.connections, seconds: seconds + 1 }
   const rounds: Round[] = []
   for (let round = 0; round < floodRounds; round++) {
-    const alone = await asQuiet(seconds)
+    const alone = await both()
     const running = flooding.ask({ ...job, requests: [requestOf(capacity.model, flood)] })
     await Bun.sleep(500)
-    const beside = await asQuiet(seconds)
+    const beside = await both()
     rounds.push({ alone, beside, flood: await running })
   }
   return rounds
 }
 
-const run = async ({ fronts, capacities, seconds, json }: OverloadOptions): Promise<void> => {
+const run = async ({ fronts, capacities, seconds, json, separate }: OverloadOptions): Promise<void> => {
   const facts = environment([{ name: 'sluice', path: root }])
-  console.log(`${facts.text}\n${seconds} seconds`)
-  const upstream = await startUpstream()
-  const [closed, flooding, quiet] = [
-    startWorker<Job, LoadResult>('load.ts', floodNiceness),
-    startWorker<OpenJob, OpenResult>('overload/open-load.ts', floodNiceness),
-    startWorker<OpenJob, OpenResult>('overload/open-load.ts'),
-  ]
+  const where = separate ? `, the server on processor ${separate.server}, everything else on ${separate.load}` : ''
+  console.log(`${facts.text}\n${seconds} seconds${where}`)
+  const loadOn = { processors: separate?.load }
+  const upstream = await startUpstream(loadOn)
+  const low = { ...loadOn, niceness: floodNiceness }
+  const closed = startWorker<Job, LoadResult>('load.ts', low)
+  const workers = {
+    flooding: startWorker<OpenJob, OpenResult>('overload/open-load.ts', low),
+    quiet: startWorker<OpenJob, OpenResult>('overload/open-load.ts', loadOn),
+    direct: startWorker<OpenJob, OpenResult>('overload/open-load.ts', loadOn),
+  }
   const [overloads, floods]: [OverloadRow[], FloodRow[]] = [[], []]
   for (const front of fronts) {
     for (const capacity of capacities) {
       const target = `${capacity.name}, ${front}`
-      const server = await startServer(front, upstream.url, capacity.settings, capacity.isRelay)
+      const options = { front, upstream: upstream.url, capacity, processors: separate?.server }
+      const server = await startServer(options)
       const measured = { server, capacity, seconds }
       const peak = await peakOf(measured, closed)
-      const result = await overloaded(measured, peak, flooding)
+      const result = await overloaded(measured, peak, workers.flooding)
       overloads.push(overloadRow(target, peak, result))
       await server.process.stop()
       // A user has only a part of the room.
-      const shared = await startServer(front, upstream.url, sharedSettings(capacity), capacity.isRelay)
+      const shared = await startServer({ ...options, capacity: sharedCapacity(capacity) })
       const parts = { ...measured, server: shared }
       await peakOf(parts, closed)
-      floods.push(floodRow(target, await flooded(parts, peak, quiet, flooding)))
+      floods.push(floodRow(target, await flooded(parts, upstream.url, peak, workers)))
       await shared.process.stop()
     }
   }
-  for (const worker of [closed, flooding, quiet]) worker.stop()
+  for (const worker of [closed, ...Object.values(workers)]) worker.stop()
   await upstream.stop()
   const sections = [
     {
@@ -244,11 +171,7 @@ const run = async ({ fronts, capacities, seconds, json }: OverloadOptions): Prom
   for (const section of sections) console.log(`\n${toText(section)}`)
   if (json !== undefined) {
     const rows = sections.map(({ name, rows }) => [name, rows.map(({ target, figures }) => ({ target, ...figures }))])
-    const report = { environment: facts.values, seconds, ...Object.fromEntries(rows) }
+    const report = { environment: facts.values, seconds, separate, ...Object.fromEntries(rows) }
     await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`)
   }
 }
-
-/** The same room for all, and a quarter of it for each user. */
-const sharedSettings = ({ settings, connections }: Capacity): Readonly<Record<string, string>> =>
-  settings.MAX_REQUESTS === undefined ? settings : { ...settings, MAX_REQUESTS: String(4 * connections) }

@@ -10,10 +10,16 @@ export interface Peak {
 /** At four times the peak. */
 export interface Overloaded extends OpenResult, Peak {}
 
+/** A quiet user's requests, and at the same time equal ones to the upstream itself. */
+export interface Quiet {
+  readonly served: OpenResult
+  readonly direct: OpenResult
+}
+
 /** The quiet user's requests, and the flood's beside them. */
 export interface Round {
-  readonly alone: OpenResult
-  readonly beside: OpenResult
+  readonly alone: Quiet
+  readonly beside: Quiet
   readonly flood: OpenResult
 }
 
@@ -21,6 +27,9 @@ const percent = (part: number, whole: number): string => `${((100 * part) / whol
 
 /** The part of the peak's good answers that must be left, and how much longer a quiet user may wait. */
 const [leastPart, mostTimes] = [0.85, 2]
+
+/** Requests that became due. */
+const dueOf = ({ good, refused, failed, givenUp }: OpenResult): number => good + refused + failed + givenUp
 
 const met = (isMet: boolean): string => (isMet ? 'met' : 'missed')
 
@@ -49,6 +58,8 @@ export const overloadColumns = [
   'p99 ms',
   'given up /s',
   'failed',
+  'late',
+  'generator busy',
 ]
 
 export const overloadRow = (target: string, peak: Peak, result: Overloaded): OverloadRow => {
@@ -57,6 +68,7 @@ export const overloadRow = (target: string, peak: Peak, result: Overloaded): Ove
     ...[peak.perSecond.toFixed(0), perSecond.toFixed(0), percent(perSecond, peak.perSecond)],
     ...[peak.perCpuSecond.toFixed(0), perCpuSecond.toFixed(0), whole.p99.toFixed(1)],
     ...[(refused / seconds).toFixed(0), refusal.p99.toFixed(1), (givenUp / seconds).toFixed(0), String(failed)],
+    ...[percent(result.late, dueOf(result)), percent(result.cpuSeconds, seconds)],
   ]
   return { target, cells, part: perSecond / peak.perSecond, figures: { peak, overload: result } }
 }
@@ -71,21 +83,35 @@ export const floodColumns = [
   'flood good /s',
   'refused /s',
   'p99 ms',
+  'late',
+  'direct p99 alone',
+  'p99',
+  'client lag p99',
 ]
 
 export const floodRow = (target: string, rounds: readonly Round[]): FloodRow => {
   const of = (read: (round: Round) => number): number => medianOf(rounds.map(read))
-  const times = of(({ alone, beside }) => beside.whole.p99 / alone.whole.p99)
+  const times = of(({ alone, beside }) => beside.served.whole.p99 / alone.served.whole.p99)
   const cells = [
-    ...[of(({ alone }) => alone.whole.p50), of(({ alone }) => alone.whole.p99)].map((ms) => ms.toFixed(1)),
-    ...[of(({ beside }) => beside.whole.p50), of(({ beside }) => beside.whole.p99)].map((ms) => ms.toFixed(1)),
-    ...[times.toFixed(2), String(rounds.reduce((sum, { beside }) => sum + beside.refused + beside.failed, 0))],
+    ...[of(({ alone }) => alone.served.whole.p50), of(({ alone }) => alone.served.whole.p99)].map(milliseconds),
+    ...[of(({ beside }) => beside.served.whole.p50), of(({ beside }) => beside.served.whole.p99)].map(milliseconds),
+    ...[times.toFixed(2), String(rounds.reduce((sum, { beside }) => sum + withoutGood(beside.served), 0))],
     of(({ flood }) => flood.good / flood.seconds).toFixed(0),
     of(({ flood }) => flood.refused / flood.seconds).toFixed(0),
-    of(({ flood }) => flood.refusal.p99).toFixed(1),
+    ...[of(({ flood }) => flood.refusal.p99)].map(milliseconds),
+    percent(
+      of(({ flood }) => flood.late / dueOf(flood)),
+      1,
+    ),
+    ...[of(({ alone }) => alone.direct.whole.p99), of(({ beside }) => beside.direct.whole.p99)].map(milliseconds),
+    of(({ beside }) => beside.served.lag.p99).toFixed(1),
   ]
   return { target, cells, times, figures: { rounds } }
 }
+
+const milliseconds = (ms: number): string => ms.toFixed(1)
+
+const withoutGood = ({ refused, failed, givenUp }: OpenResult): number => refused + failed + givenUp
 
 const medianOf = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0

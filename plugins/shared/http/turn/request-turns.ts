@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers'
+import { letOtherThreadsRun } from '../../background/other-threads.ts'
 import { afterIo } from '../../background/turns.ts'
 import type { Clock } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
@@ -17,6 +18,8 @@ export interface RequestTurnsOptions {
   readonly inNextTurn?: (run: () => void) => void
   /** The same, for work that goes on for many turns. Default `afterIo`. */
   readonly afterIo?: (run: () => void) => void
+  /** Called before the turns that follow what was begun at once. Default `letOtherThreadsRun`. */
+  readonly letOthersRun?: () => void
 }
 
 /** A request, or another piece of work, that may have to wait for its turn. */
@@ -45,6 +48,7 @@ export class RequestTurns {
   readonly #clock: Pick<Clock, 'now'>
   readonly #inNextTurn: (run: () => void) => void
   readonly #afterIo: (run: () => void) => void
+  readonly #letOthersRun: () => void
   readonly #callers: Callers
   readonly #waiting = new TurnQueue<WaitingForTurn>(maxWaiting)
   /**
@@ -59,6 +63,7 @@ export class RequestTurns {
   #perTurn = maxPerTurn
   #turnAt = 0
   #shortUntil = 0
+  #letOthersRunUntil = 0
   #refused = 0
 
   constructor(options: RequestTurnsOptions = {}) {
@@ -66,6 +71,7 @@ export class RequestTurns {
     this.#clock = clock
     this.#inNextTurn = options.inNextTurn ?? setImmediate
     this.#afterIo = options.afterIo ?? afterIo
+    this.#letOthersRun = options.letOthersRun ?? letOtherThreadsRun
     this.#callers = new Callers(clock)
   }
 
@@ -132,8 +138,11 @@ export class RequestTurns {
    */
   #mayBeginAtOnce(caller: RequestCaller): boolean {
     if (!this.#waiting.hasOnlyOthers(caller)) return false
-    this.#shortUntil = this.#clock.now() + shortTurnsMs
-    return caller.isUser && this.#atOnce++ < maxAtOnce
+    const now = this.#clock.now()
+    this.#shortUntil = now + shortTurnsMs
+    if (!caller.isUser || this.#atOnce++ >= maxAtOnce) return false
+    this.#letOthersRunUntil = now + letOthersRunMs
+    return true
   }
 
   readonly #turn = (): void => outsideOfRequests(this.#beginNext)
@@ -143,7 +152,8 @@ export class RequestTurns {
     if (now >= this.#shortUntil) this.#perTurn = maxPerTurn
     else if (now - this.#turnAt > longTurnMs) this.#perTurn = Math.max(minPerTurn, this.#perTurn >> 1)
     else if (this.#perTurn < maxPerTurn) this.#perTurn++
-    this.#turnAt = now
+    if (now < this.#letOthersRunUntil) this.#letOthersRun()
+    this.#turnAt = this.#clock.now()
     this.#atOnce = 0
     let left = 0
     for (this.#begun = 0; this.#begun < this.#perTurn && left < maxLeftPerTurn; ) {
@@ -180,6 +190,11 @@ const maxAtOnce = 4
 const longTurnMs = 1
 /** For how long after a caller with nothing waiting has found others waiting. */
 const shortTurnsMs = 10_000
+/**
+ * For how long after something was begun at once other threads are let run before each turn: about a time slice of the
+ * system. While it lasts, the responses of upstreams arrive a few at a time, which makes each more expensive.
+ */
+const letOthersRunMs = 5
 /** Callers who have disconnected meanwhile: that costs little. */
 const maxLeftPerTurn = 64
 /** Requests that wait; of further ones, some of the caller with most are refused. A request takes some kilobytes. */
