@@ -9,13 +9,15 @@ import type { ServerProcess } from '../support/server.ts'
 import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 import { all, chatTools, hello, model, ofChat, responsesTools, thrown, until, withoutIdsAndTimes } from './fixture.ts'
 
-for (const { runtime, getBodies } of [
-  { runtime: 'bun', getBodies: 'on' },
-  { runtime: 'bun', getBodies: 'off' },
-  { runtime: 'deno', getBodies: 'on' },
-  { runtime: 'deno', getBodies: 'off' },
+for (const { runtime, getBodies, database, workers } of [
+  { runtime: 'bun', getBodies: 'on', database: 'sqlite', workers: '1' },
+  { runtime: 'bun', getBodies: 'off', database: 'sqlite', workers: '1' },
+  { runtime: 'deno', getBodies: 'on', database: 'sqlite', workers: '1' },
+  { runtime: 'deno', getBodies: 'off', database: 'sqlite', workers: '1' },
+  { runtime: 'bun', getBodies: 'on', database: 'postgres', workers: '2' },
+  { runtime: 'deno', getBodies: 'on', database: 'postgres', workers: '1' },
 ] as const) {
-  describe(`the default server on ${runtime}, GET_BODIES ${getBodies}`, () => {
+  describe(`the default server on ${runtime}, GET_BODIES ${getBodies}, ${database}, WORKERS ${workers}`, () => {
     let fixture: ServerFixture
     let server: ServerProcess
     let openai: OpenAI
@@ -25,13 +27,14 @@ for (const { runtime, getBodies } of [
     const struck = ({ emulator }: ServerFixture) => emulator.faults
 
     beforeAll(async () => {
-      fixture = await openServerFixture('sqlite', { text: { msPerDelta: 0 } })
+      fixture = await openServerFixture(database, { text: { msPerDelta: 0 } })
       const { url, key } = fixture.emulator.text
       const text = { TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key }
       server = await fixture.start(
         {
           ...text,
           GET_BODIES: getBodies,
+          WORKERS: workers,
           MAX_BODY_BYTES: '3000000',
           USER_MAX_STREAMS: '200',
           USER_MAX_REQUESTS: '200',

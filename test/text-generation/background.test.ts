@@ -238,7 +238,7 @@ describe('a background response that no caller reads', () => {
     work()
     work()
     return {
-      ...{ clock, entries, asked },
+      ...{ clock, entries, asked, due },
       async end() {
         await background.stop()
         await store.markUsageRecorded(due.id)
@@ -260,6 +260,16 @@ describe('a background response that no caller reads', () => {
     await it.clock.pass(60 * minute)
     expect(it.asked).toHaveLength(looks + 1)
     expect(it.entries).toMatchObject([{ user: 'ann', token: 't1', model: 'm', tokens }])
+    await it.end()
+  })
+
+  test('is polled soon, also behind 300 of another user', async () => {
+    const it = await left(async () => ({ status: 'completed', usage: spent }))
+    const at = it.clock.now()
+    const many = Array.from({ length: 300 }, (_, nth) => ({ ...it.due, id: `resp_many_${nth}`, user: 'bob' }))
+    await store.recordTextObjects([...many, { ...it.due, id: 'resp_z', dueAt: at + 1 }])
+    await it.clock.pass(minute / 2)
+    expect(it.entries.filter(({ user }) => user === 'ann')).toHaveLength(2)
     await it.end()
   })
 

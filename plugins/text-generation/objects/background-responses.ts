@@ -59,6 +59,8 @@ const minDelayMs = 30_000
 const maxDelayMs = 900_000
 const sweepMs = 3_600_000
 const batchSize = 50
+/** Pause after a full batch. */
+const nextBatchMs = 1_000
 /** Responses that are polled at once. */
 const lanes = 8
 /** Time limit of a poll: others wait for it. */
@@ -80,13 +82,15 @@ export const pollBackgroundResponses = (options: BackgroundResponsesOptions, bac
   background.repeat({
     ...{ everyMs: pollMs, log, failure: 'background responses could not be polled' },
     async run(signal) {
-      await inLanes(await store.dueTextResponses(clock.now(), batchSize), lanes, async (due) => {
+      const all = await store.dueTextResponses(clock.now(), batchSize)
+      await inLanes(all, lanes, async (due) => {
         if (signal.aborted) return
         await check(due, options, signal).catch((err: unknown) => {
           if (!signal.aborted) log.warn({ err, response: due.id }, 'background response could not be polled')
         })
       })
-      return pollMs
+      // Else one user with very many would delay what the limits of all others get back.
+      return all.length < batchSize ? pollMs : nextBatchMs
     },
   })
   background.repeat({
