@@ -18,9 +18,24 @@ let unpooledClient: object | undefined
  * there. Bun's own `fetch` respects `keepalive`.
  */
 export const fetchOnce: Fetch = (url, init) => {
-  if (!deno || init.keepalive !== false) return fetch(url, init).then(inTurn)
+  if (!deno) return fetch(url, init).then(inTurn)
+  if (init.keepalive !== false) return fetch(url, init).then(decoded).then(inTurn)
   unpooledClient ??= deno.createHttpClient({ poolMaxIdlePerHost: 0 })
-  return fetch(url, { ...init, body: inSteps(init.body), client: unpooledClient } as RequestInit).then(inTurn)
+  const once = { ...init, body: inSteps(init.body), client: unpooledClient } as RequestInit
+  return fetch(url, once).then(decoded).then(inTurn)
+}
+
+/**
+ * The response with its body decoded. Deno itself does that only for a request without `accept-encoding`, but some
+ * servers and proxies encode a response although the request asks for `identity`. Bun decodes all of them.
+ */
+const decoded = (response: Response): Response => {
+  const { body, headers } = response
+  const coding = body && headers.get('content-encoding')?.trim().toLowerCase()
+  const format = coding === 'x-gzip' ? 'gzip' : coding
+  if (!body || (format !== 'gzip' && format !== 'deflate')) return response
+  // The clients of upstreams read the header as that of a body whose length is not known.
+  return new Response(body.pipeThrough(new DecompressionStream(format)), response)
 }
 
 /**
