@@ -10,6 +10,11 @@ export interface Peak {
 /** At four times the peak. */
 export interface Overloaded extends OpenResult, Peak {}
 
+export interface OverloadRound {
+  readonly peak: Peak
+  readonly overload: Overloaded
+}
+
 /** A quiet user's requests, and at the same time equal ones to the upstream itself. */
 export interface Quiet {
   readonly served: OpenResult
@@ -62,7 +67,19 @@ export const overloadColumns = [
   'generator busy',
 ]
 
-export const overloadRow = (target: string, peak: Peak, result: Overloaded): OverloadRow => {
+const partOf = ({ peak, overload }: OverloadRound): number => overload.perSecond / peak.perSecond
+
+/** The round whose part of the peak is the median of all. Throws an Error without rounds. */
+export const medianRound = (rounds: readonly OverloadRound[]): OverloadRound => {
+  const sorted = rounds.toSorted((a, b) => partOf(a) - partOf(b))
+  const median = sorted[Math.floor(sorted.length / 2)]
+  if (!median) throw new Error('there are no rounds')
+  return median
+}
+
+export const overloadRow = (target: string, rounds: readonly OverloadRound[]): OverloadRow => {
+  const median = medianRound(rounds)
+  const { peak, overload: result } = median
   const { perSecond, perCpuSecond, whole, refused, refusal, givenUp, failed, seconds } = result
   const cells = [
     ...[peak.perSecond.toFixed(0), perSecond.toFixed(0), percent(perSecond, peak.perSecond)],
@@ -70,7 +87,7 @@ export const overloadRow = (target: string, peak: Peak, result: Overloaded): Ove
     ...[(refused / seconds).toFixed(0), refusal.p99.toFixed(1), (givenUp / seconds).toFixed(0), String(failed)],
     ...[percent(result.late, dueOf(result)), percent(result.cpuSeconds, seconds)],
   ]
-  return { target, cells, part: perSecond / peak.perSecond, figures: { peak, overload: result } }
+  return { target, cells, part: partOf(median), figures: { rounds } }
 }
 
 export const floodColumns = [
