@@ -195,6 +195,24 @@ repeatOnDatabases('a library that is larger than its slots', ({ kind }) => {
     expect([eves.held(), fays.held(), gails.held()]).toEqual([2, 2, 2])
   }, 60_000)
 
+  test('takes from the floor of another user for a task that would wait for nothing else', async () => {
+    await using opened = await open()
+    const process = openProcess(opened.store, emulator, { slots: { slots: 6, floor: 2 } })
+    const fays = await addMany(process, 'fay', 2)
+    const eves = await addMany(process, 'eve', 6)
+    const five = eves.ids.slice(0, 5)
+    await addWaitingTask(opened.store, 'cgt-1', 'eve', five)
+    // As long as another request uses a slot of its user, the task waits for that.
+    const [, , , , , other = ''] = eves.ids
+    const request = { user: 'eve', assets: [{ id: other, param: 'x' }], signal: new AbortController().signal }
+    const used = await process.texts.hold?.(request)
+    for (let tries = 0; tries < 5; tries++) expect(await process.assets.place?.(five, 'cgt-1')).toBeUndefined()
+    expect([eves.held(), fays.held()]).toEqual([4, 2])
+    used?.end()
+    await process.placed(five, 'cgt-1')
+    expect([eves.held(), fays.held()]).toEqual([5, 1])
+  }, 60_000)
+
   test('gives nobody more slots than the cap, also while some are free', async () => {
     await using opened = await open()
     const process = openProcess(opened.store, emulator, { slots: { slots: 9, cap: 3 } })

@@ -29,7 +29,7 @@ export const createPersonSlotStore = (
           values (${id}, ${user}, ${account.key}, ${leaseUntil})`
         return { outcome: 'claimed' } as const
       }
-      const victim = yield* chooseVictim({ ...claim, need: undefined, ownOnly: isCapped }, held.all)
+      const victim = yield* chooseVictim({ ...claim, need: undefined, ownOnly: isCapped }, held)
       return victim ? ({ outcome: 'evict', victim } as const) : ({ outcome: isCapped ? 'capped' : 'full' } as const)
     }),
 

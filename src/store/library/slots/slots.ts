@@ -49,9 +49,9 @@ export const createSlotStore = (database: Database): SlotStore => ({
       if (wanted?.state !== 'absent') return { outcome: 'other' } as const
       const user = String(wanted.user)
       const { account } = claim
-      const { all: held } = yield* heldSlots(account, claim.now)
-      const occupied = sumOf(held)
-      const isCapped = (held.get(user) ?? 0) >= claim.cap
+      const held = yield* heldSlots(account, claim.now)
+      const occupied = sumOf(held.all)
+      const isCapped = (held.all.get(user) ?? 0) >= claim.cap
       const { need } = claim
       if (need && !isCapped && (yield* isTurnOfAnother(need, account, claim.now))) {
         yield noteWait(need, account)
@@ -77,7 +77,7 @@ export const createSlotStore = (database: Database): SlotStore => ({
   claimVictim: (claim) =>
     database.transaction(function* () {
       yield lockSlots
-      const { all: held } = yield* heldSlots(claim.account, claim.now)
+      const held = yield* heldSlots(claim.account, claim.now)
       return yield* chooseVictim({ ...claim, ownOnly: false }, held)
     }),
 

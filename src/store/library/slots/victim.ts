@@ -1,7 +1,7 @@
 import type { SlotClaim, SlottedAsset } from '../../../../plugins/asset-library/index.ts'
 import type { Steps } from '../../database/database.ts'
 import { sql } from '../../database/statement.ts'
-import type { SlotsByUser } from './held-slots.ts'
+import type { HeldSlots } from './held-slots.ts'
 import { noteEviction, slottedColumns, slottedFrom } from './slotted-rows.ts'
 
 /** An asset of which the processing was never seen to end keeps its slot for so long. Milliseconds. */
@@ -30,7 +30,7 @@ interface Choice extends Pick<SlotClaim, 'account' | 'floor' | 'need' | 'now' | 
  */
 export function* chooseVictim(
   { user, ownOnly, account, floor, need, now, leaseUntil }: Choice,
-  held: SlotsByUser,
+  { all: held, persons }: HeldSlots,
 ): Steps<SlottedAsset | undefined> {
   const found = (yield sql`
     select id, user_id as "user", status, (
@@ -76,7 +76,10 @@ export function* chooseVictim(
   )
   const slotsOf = (of: string): number => held.get(of) ?? 0
   const above = free.filter((candidate) => candidate.user === user || slotsOf(candidate.user) > floor)
-  const eligible = above.length > 0 || slotsOf(user) >= floor ? above : free
+  // Who uses no slot now waits for the floors of others only, and would do so until the task expires.
+  const idle = candidates.filter((candidate) => candidate.user === user).length
+  const isStuck = need !== undefined && idle === slotsOf(user) - (persons.get(user) ?? 0)
+  const eligible = above.length > 0 || (slotsOf(user) >= floor && !isStuck) ? above : free
   const chosen =
     eligible.find(({ nextUse }) => nextUse === undefined) ??
     eligible.toSorted((a, b) => ((a.nextUse ?? '') < (b.nextUse ?? '') ? 1 : -1))[0]
