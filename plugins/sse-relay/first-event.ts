@@ -19,6 +19,8 @@ export interface FirstEvent {
   readonly event: SseEvent | undefined
   /** Whether the stream has ended without an event. */
   readonly ended: boolean
+  /** Whether the stream has ended within the event. Default false. */
+  readonly isIncomplete?: boolean
   /** Returns all frames, including the first event and those before it. */
   readonly reader: FrameReader
 }
@@ -44,8 +46,11 @@ export const readFirstEvent = async (
     }
     if (!frames) return { event: undefined, ended: true, reader: new ResumedReader(buffered, reader) }
     buffered.push(frames)
-    const event = frames.find((frame) => frame.event)?.event
-    if (event) return { event, ended: false, reader: new ResumedReader(buffered, reader) }
+    const first = frames.find((frame) => frame.event)
+    if (first) {
+      const { event, missingEnd = '' } = first
+      return { event, ended: false, isIncomplete: missingEnd !== '', reader: new ResumedReader(buffered, reader) }
+    }
     for (const { bytes } of frames) bytesBefore += bytes.length
     if (bytesBefore > maxBytesBefore) throw new EventTooLargeError(maxBytesBefore)
   }

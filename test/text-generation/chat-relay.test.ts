@@ -77,6 +77,13 @@ describe('the end of a chat stream', () => {
     })
   }
 
+  test('a stream that ends within its first event is no stream, so that client libraries try again', async () => {
+    for (const path of ['/chat/completions', '/messages']) {
+      const app = openApp(() => streamingText('data: {"id":"chatc'))
+      expect((await app.post(path, { ...asking, max_tokens: 9 })).status).toBe(502)
+    }
+  })
+
   test('a chunk after the finish reason does not make the stream incomplete', async () => {
     expect((await ask([...whole, chunk({ content: '' }), '[DONE]'])).data.at(-1)).toBe('[DONE]')
   })

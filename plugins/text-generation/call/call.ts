@@ -183,7 +183,10 @@ export const startStream = async (
     const first = await readFirstEvent(reader, { maxWaitMs: maxSilenceMs, clock })
     signal.throwIfAborted()
     if (first.ended) throw call.limit?.exhausted ?? new UpstreamInvalidError('the stream has no event')
-    const streamError = first.event && readErrorEvent(first.event, jsonOf(first.event))
+    const json = first.event && jsonOf(first.event)
+    if (first.isIncomplete && json === undefined)
+      throw new UpstreamInvalidError('the stream ended within its first event')
+    const streamError = first.event && readErrorEvent(first.event, json)
     if (streamError) throw new StreamError('the first event is an error', streamError)
     return first.reader
   } catch (error) {
