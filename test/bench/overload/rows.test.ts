@@ -1,6 +1,14 @@
 import { expect, test } from 'bun:test'
 import type { OpenResult } from './open-load.ts'
-import { floodRow, medianRound, type OverloadRound, overloadColumns, overloadNote, overloadRow } from './rows.ts'
+import {
+  floodColumns,
+  floodRow,
+  medianRound,
+  type OverloadRound,
+  overloadColumns,
+  overloadNote,
+  overloadRow,
+} from './rows.ts'
 
 const result = (p99: number): OpenResult => ({
   ...{ good: 100, refused: 0, failed: 0, givenUp: 300, late: 20, cpuSeconds: 0.5, seconds: 2 },
@@ -31,5 +39,8 @@ test('the ratio of the quiet user is the median of the ratios of the rounds', ()
     [4, 8],
   ] as const
   const all = pairs.map(([alone, beside]) => ({ alone: quiet(alone), beside: quiet(beside), flood: result(1) }))
-  expect(floodRow('x', all).times).toBe(2)
+  const row = floodRow('x', all)
+  expect(row.times).toBe(2)
+  // Requests of the quiet user that found all its connections busy are not refused.
+  expect(row.cells[floodColumns.indexOf('refused')]).toBe('0')
 })

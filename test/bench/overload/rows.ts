@@ -112,7 +112,10 @@ export const floodRow = (target: string, rounds: readonly Round[]): FloodRow => 
   const cells = [
     ...[of(({ alone }) => alone.served.whole.p50), of(({ alone }) => alone.served.whole.p99)].map(milliseconds),
     ...[of(({ beside }) => beside.served.whole.p50), of(({ beside }) => beside.served.whole.p99)].map(milliseconds),
-    ...[times.toFixed(2), String(rounds.reduce((sum, { beside }) => sum + withoutGood(beside.served), 0))],
+    ...[
+      times.toFixed(2),
+      String(rounds.reduce((sum, { beside }) => sum + beside.served.refused + beside.served.failed, 0)),
+    ],
     of(({ flood }) => flood.good / flood.seconds).toFixed(0),
     of(({ flood }) => flood.refused / flood.seconds).toFixed(0),
     ...[of(({ flood }) => flood.refusal.p99)].map(milliseconds),
@@ -127,8 +130,6 @@ export const floodRow = (target: string, rounds: readonly Round[]): FloodRow => 
 }
 
 const milliseconds = (ms: number): string => ms.toFixed(1)
-
-const withoutGood = ({ refused, failed, givenUp }: OpenResult): number => refused + failed + givenUp
 
 const medianOf = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
