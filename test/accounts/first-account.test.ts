@@ -1,21 +1,14 @@
 import { expect, test } from 'bun:test'
-import { runAdmin } from '../../src/admin.ts'
 import { checkFirstAccount, FirstAccountError } from '../../src/server/first-account.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { eachEmptyDatabase } from '../support/database.ts'
 import type { NotListening } from '../support/server.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
 const accountsOf = (...names: readonly string[]) => names.map((name) => ({ name }))
 
-const run = async (store: Store, ...args: readonly string[]) => {
-  const [out, err]: [string[], string[]] = [[], []]
-  const status = await runAdmin(['account', 'first', ...args], {
-    ...{ store, stdin: async () => '', clock: { now: () => 1 } },
-    ...{ out: (text) => out.push(text), err: (text) => err.push(text) },
-  })
-  return { status, out, err }
-}
+const run = (store: Store, ...args: readonly string[]) => runCommand(store, ['account', 'first', ...args])
 
 eachEmptyDatabase('the first account', (tested) => {
   test('is recorded by the first start with several, and no other one may be the first, until the record is changed', async () => {

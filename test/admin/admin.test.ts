@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { hashToken } from '../../plugins/api-token/token.ts'
 import { verifyPassword } from '../../plugins/web-session/password.ts'
-import { runAdmin } from '../../src/admin.ts'
 import type { Store } from '../../src/store/index.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { repeatOnDatabases } from '../support/database.ts'
 
 repeatOnDatabases('admin', (database) => {
@@ -12,19 +12,11 @@ repeatOnDatabases('admin', (database) => {
     store = await database.open()
   })
 
-  const run = async (line: string | readonly string[], { stdin = '', now = 1_790_000_000_000 } = {}) => {
-    const out: string[] = []
-    const err: string[] = []
-    const args = typeof line === 'string' ? line.split(' ') : line
-    const status = await runAdmin(args, {
-      store,
-      out: (text) => out.push(text),
-      err: (text) => err.push(text),
+  const run = (line: string | readonly string[], { stdin = '', now = 1_790_000_000_000 } = {}) =>
+    runCommand(store, typeof line === 'string' ? line.split(' ') : line, {
       stdin: async () => stdin,
       clock: { now: () => now },
     })
-    return { status, out, err }
-  }
   const user = async () => {
     const name = `u-${randomUUID()}`
     const { out } = await run(`user add ${name}`)

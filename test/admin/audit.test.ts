@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { runAdmin } from '../../src/admin.ts'
 import type { Store } from '../../src/store/index.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { repeatOnDatabases } from '../support/database.ts'
 
 repeatOnDatabases('admin audit', (database) => {
@@ -10,19 +10,8 @@ repeatOnDatabases('admin audit', (database) => {
     store = await database.open()
   })
 
-  const run = async (args: readonly string[], audit?: boolean) => {
-    const out: string[] = []
-    const err: string[] = []
-    const status = await runAdmin(args, {
-      store,
-      out: (line) => out.push(line),
-      err: (line) => err.push(line),
-      stdin: async () => '',
-      clock: { now: () => Date.UTC(2027, 0, 15, 12) },
-      audit,
-    })
-    return { status, out, err }
-  }
+  const run = (args: readonly string[], audit?: boolean) =>
+    runCommand(store, args, { clock: { now: () => Date.UTC(2027, 0, 15, 12) }, audit })
   const add = (user: string, at: number, action: 'group.create' | 'asset.create' = 'group.create') =>
     store.recordAudit([{ id: randomUUID(), at, action, user, kind: 'group', target: 'g', times: 1 }])
 

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { createDocumentSigner, verifyDocument } from '../../plugins/shared/consent/signature.ts'
-import { runAdmin } from '../../src/admin.ts'
 import type { Store } from '../../src/store/index.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { eachDatabase } from '../support/database.ts'
 
 const now = 1_790_000_000_000
@@ -14,15 +14,8 @@ eachDatabase('consent', (database) => {
     store = await database.open()
   })
 
-  const run = async (args: readonly string[], sessionSecrets?: () => readonly string[] | { problems: string[] }) => {
-    const [out, err]: [string[], string[]] = [[], []]
-    const status = await runAdmin(args, {
-      ...{ store, stdin: async () => '', clock: { now: () => now } },
-      ...{ out: (text) => out.push(text), err: (text) => err.push(text) },
-      ...(sessionSecrets && { sessionSecrets }),
-    })
-    return { status, out, err }
-  }
+  const run = (args: readonly string[], sessionSecrets?: () => readonly string[] | { problems: string[] }) =>
+    runCommand(store, args, { clock: { now: () => now }, ...(sessionSecrets && { sessionSecrets }) })
   const ok = async (...args: readonly string[]) => {
     const { status, out, err } = await run(args)
     expect([args, status, err]).toEqual([args, 0, []])

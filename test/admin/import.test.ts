@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runAdmin } from '../../src/admin.ts'
 import { createUserImportStore, unfinishedMs } from '../../src/store/admin/user-import.ts'
 import { StoreError } from '../../src/store/database/error.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { sql } from '../../src/store/database/statement.ts'
 import type { Store } from '../../src/store/index.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { repeatOnDatabases } from '../support/database.ts'
 
 repeatOnDatabases('import users', (database) => {
@@ -20,18 +20,7 @@ repeatOnDatabases('import users', (database) => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  const runFile = async (path: string, on = store) => {
-    const out: string[] = []
-    const err: string[] = []
-    const status = await runAdmin(['import', 'users', path], {
-      store: on,
-      out: (text) => out.push(text),
-      err: (text) => err.push(text),
-      stdin: async () => '',
-      clock: { now: () => 1_790_000_000_000 },
-    })
-    return { status, out, err }
-  }
+  const runFile = (path: string, on = store) => runCommand(on, ['import', 'users', path])
   const fileOf = async (content: string | Uint8Array) => {
     const path = join(folder, randomUUID())
     await writeFile(path, content)

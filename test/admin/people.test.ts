@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash, randomUUID } from 'node:crypto'
 import { hashToken } from '../../plugins/api-token/token.ts'
-import { runAdmin } from '../../src/admin.ts'
 import type { Store } from '../../src/store/index.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { repeatOnDatabases } from '../support/database.ts'
 
 repeatOnDatabases('admin', (database) => {
@@ -11,19 +11,8 @@ repeatOnDatabases('admin', (database) => {
     store = await database.open()
   })
 
-  const run = async (...args: readonly string[]) => {
-    const out: string[] = []
-    const err: string[] = []
-    const status = await runAdmin(args, {
-      store,
-      out: (text) => out.push(text),
-      err: (text) => err.push(text),
-      stdin: async () => '',
-      clock: { now: () => 1_790_000_000_000 },
-      publicUrl: () => 'https://sluice.example/gateway',
-    })
-    return { status, out, err }
-  }
+  const run = (...args: readonly string[]) =>
+    runCommand(store, args, { publicUrl: () => 'https://sluice.example/gateway' })
   const ok = async (...args: readonly string[]) => {
     const { status, out, err } = await run(...args)
     expect([args, status, err]).toEqual([args, 0, []])

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { runAdmin } from '../../src/admin.ts'
 import type { Store } from '../../src/store/index.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { repeatOnDatabases } from '../support/database.ts'
 
 repeatOnDatabases('admin usage', (database) => {
@@ -10,18 +10,7 @@ repeatOnDatabases('admin usage', (database) => {
     store = await database.open()
   })
 
-  const run = async (...args: readonly string[]) => {
-    const out: string[] = []
-    const err: string[] = []
-    const status = await runAdmin(args, {
-      store,
-      out: (line) => out.push(line),
-      err: (line) => err.push(line),
-      stdin: async () => '',
-      clock: { now: () => 1 },
-    })
-    return { status, out, err }
-  }
+  const run = (...args: readonly string[]) => runCommand(store, args, { clock: { now: () => 1 } })
 
   const recordUsage = (
     user: string,

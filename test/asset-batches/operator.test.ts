@@ -1,19 +1,12 @@
 import { expect, test } from 'bun:test'
 import { systemClock } from '../../plugins/shared/clock.ts'
-import { runAdmin } from '../../src/admin.ts'
 import { newGroup } from '../routes/fixture.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { repeatedDatabases } from '../support/database.ts'
 import { type BatchFixture, ended, itemOf, newBatch, openBatchFixture, progressOf, until } from './fixture.ts'
 
 /** The command line, on the database of the gateway. */
-const command = async ({ store }: BatchFixture, ...args: readonly string[]) => {
-  const [out, err]: [string[], string[]] = [[], []]
-  const status = await runAdmin(args, {
-    ...{ store, stdin: async () => '', clock: systemClock },
-    ...{ out: (text) => out.push(text), err: (text) => err.push(text) },
-  })
-  return { status, out, err }
-}
+const command = ({ store }: BatchFixture, ...args: readonly string[]) => runCommand(store, args, { clock: systemClock })
 
 for (const kind of repeatedDatabases)
   test(`an operator sees a batch that is stuck, and cancels what waits; what was sent has its outcome (${kind})`, async () => {

@@ -3,9 +3,9 @@ import { createHmac } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runAdmin } from '../../src/admin.ts'
 import { sql } from '../../src/store/database/statement.ts'
 import type { Store } from '../../src/store/index.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { repeatOnDatabases } from '../support/database.ts'
 import { type Chain, day, entryAt, now, openChain } from './fixture.ts'
 
@@ -18,15 +18,8 @@ const noStore = new Proxy({} as Store, {
   },
 })
 
-const run = async (store: Store, args: readonly string[], auditKeys?: readonly string[]) => {
-  const out: string[] = []
-  const err: string[] = []
-  const status = await runAdmin(args, {
-    ...{ store, out: (line) => out.push(line), err: (line) => err.push(line), stdin: async () => '' },
-    ...{ clock: { now: () => now }, ...(auditKeys && { auditKeys }) },
-  })
-  return { status, out, err }
-}
+const run = (store: Store, args: readonly string[], auditKeys?: readonly string[]) =>
+  runCommand(store, args, { clock: { now: () => now }, ...(auditKeys && { auditKeys }) })
 
 repeatOnDatabases('admin audit verify', (tested) => {
   let folder: string

@@ -10,6 +10,17 @@ export const clientOf = (
 
 export const MODEL = 'doubao-seed-emulated'
 
+/** Creates a response with the official client. */
+export const createResponse = (client: OpenAI, input: unknown, more: object = {}) =>
+  client.responses.create({ model: MODEL, input, ...more } as OpenAI.Responses.ResponseCreateParamsNonStreaming)
+
+/** The error of a promise that rejects; undefined if it is fulfilled. */
+export const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error) => error,
+  )
+
 /** The body of a chat completion request. */
 export const chat = (content: string, more: object = {}) => ({
   ...{ model: MODEL, messages: [{ role: 'user', content }] },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
-import { call, chat, clientOf, MODEL, post } from './text-client.ts'
+import { call, chat, clientOf, createResponse, failure, MODEL, post } from './text-client.ts'
 
 let emulator: Emulator
 let client: OpenAI
@@ -13,13 +13,7 @@ beforeAll(async () => {
 afterAll(() => emulator.stop())
 beforeEach(() => emulator.text.objects.clear())
 
-const create = (input: unknown, more: object = {}) =>
-  client.responses.create({ model: MODEL, input, ...more } as OpenAI.Responses.ResponseCreateParamsNonStreaming)
-const failure = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (error) => error,
-  )
+const create = (input: unknown, more?: object) => createResponse(client, input, more)
 
 describe('conversations', () => {
   test('a response in a conversation has its id, reads its items and adds to them', async () => {

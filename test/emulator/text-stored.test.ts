@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
-import { call, clientOf, MODEL, post } from './text-client.ts'
+import { call, clientOf, createResponse, failure, MODEL, post } from './text-client.ts'
 
 let now = Date.UTC(2026, 0)
 let emulator: Emulator
@@ -14,13 +14,7 @@ beforeAll(async () => {
 afterAll(() => emulator.stop())
 beforeEach(() => emulator.text.objects.clear())
 
-const create = (input: unknown, more: object = {}) =>
-  client.responses.create({ model: MODEL, input, ...more } as OpenAI.Responses.ResponseCreateParamsNonStreaming)
-const failure = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (error) => error,
-  )
+const create = (input: unknown, more?: object) => createResponse(client, input, more)
 
 describe('stored responses', () => {
   test('a stored response is returned unchanged', async () => {

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { waitForEvent } from '../../src/node-server/wait-until-sent.ts'
+import { recordUnhandledRejections } from '../support/unhandled-rejections.ts'
 import { host, json, startTestServer } from './raw-connection.ts'
 
-const unhandled: unknown[] = []
-const note = (error: unknown) => {
-  unhandled.push(error)
-}
-beforeAll(() => {
-  process.on('unhandledRejection', note)
-})
-afterAll(() => {
-  process.off('unhandledRejection', note)
-})
+const unhandled = recordUnhandledRejections()
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const events = { headers: { 'content-type': 'text/event-stream' } }

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { hashToken } from '../../plugins/api-token/index.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
-import { runAdmin } from '../../src/admin.ts'
 import { openStore } from '../../src/store/index.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { databaseNames, type TestDatabase } from '../support/database.ts'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
@@ -13,11 +13,9 @@ type Entry = Readonly<Record<string, string | number>>
 
 /** The entries that `admin audit` prints. */
 const trailOf = async ({ store }: Pick<Fixture, 'store'>, ...args: readonly string[]): Promise<readonly Entry[]> => {
-  const lines: string[] = []
-  const words = ['audit', ...args]
-  const out = (line: string) => lines.push(line)
-  expect(await runAdmin(words, { store, out, err: out, stdin: async () => '', clock: systemClock })).toBe(0)
-  return lines.map((line) => JSON.parse(line))
+  const { status, out, err } = await runCommand(store, ['audit', ...args], { clock: systemClock })
+  expect([status, err]).toEqual([0, []])
+  return out.map((line) => JSON.parse(line))
 }
 
 const picture = { URL: 'https://files.example/a.png', AssetType: 'Image' }
@@ -212,12 +210,9 @@ describe.each(databaseNames)('the audit trail of two servers (%s)', (kind: TestD
 
   test('has the actions of an administrator, marked as such', async () => {
     const admin = async (...args: readonly string[]) => {
-      const lines: string[] = []
-      const out = (line: string) => lines.push(line)
-      expect(
-        await runAdmin(args, { store: fixture.store, out, err: out, stdin: async () => '', clock: systemClock }),
-      ).toBe(0)
-      return lines[0] ?? ''
+      const { status, out, err } = await runCommand(fixture.store, args, { clock: systemClock })
+      expect([status, err]).toEqual([0, []])
+      return out[0] ?? ''
     }
     const user = await admin('user', 'add', 'eve', '--password', 'open sesame street')
     const token = await admin('token', 'add', 'eve', '--label', 'laptop')

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type RelayOptions, readFrames, relayFrames, type StreamEnd } from '../../plugins/sse-relay/index.ts'
+import { recordUnhandledRejections } from '../support/unhandled-rejections.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { bytesOf, ControlledBody } from './bodies.ts'
 
-const unhandled: unknown[] = []
-const note = (error: unknown) => {
-  unhandled.push(error)
-}
-beforeAll(() => {
-  process.on('unhandledRejection', note)
-})
-afterAll(() => {
-  process.off('unhandledRejection', note)
-})
+const unhandled = recordUnhandledRejections()
 
 /** A relay with a controlled upstream body. Records its notifications. */
 const openRelay = (options: RelayOptions = {}) => {

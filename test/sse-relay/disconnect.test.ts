@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { ServerResponse } from 'node:http'
 import { Elysia } from 'elysia'
 import { sseRelay } from '../../plugins/sse-relay/index.ts'
+import { recordUnhandledRejections } from '../support/unhandled-rejections.ts'
 import { settled } from '../support/virtual-clock.ts'
 import { Client, servers, upstream } from './servers.ts'
 
-const unhandled: unknown[] = []
-const note = (error: unknown) => {
-  unhandled.push(error)
-}
-beforeAll(() => {
-  process.on('unhandledRejection', note)
-})
-afterAll(() => {
-  process.off('unhandledRejection', note)
-})
+const unhandled = recordUnhandledRejections()
 
 const begin = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/event-stream' })
 

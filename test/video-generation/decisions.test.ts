@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type UsageLimits, usageLimits } from '../../plugins/usage-limits/index.ts'
-import { runAdmin } from '../../src/admin.ts'
 import type { Store } from '../../src/store/index.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { repeatedDatabases } from '../support/database.ts'
 import { forwardClock } from '../support/forward-clock.ts'
 import { openVideoFixture, until, type VideoUser } from './fixture.ts'
@@ -12,10 +12,8 @@ const hour = 3_600_000
 const adminOf =
   (store: Store, clock: { now(): number }) =>
   async (...words: string[]) => {
-    const lines: string[] = []
-    const out = (line: string) => void lines.push(line)
-    const status = await runAdmin(['video', ...words], { store, out, err: out, stdin: async () => '', clock })
-    return { status, lines }
+    const { status, out, err } = await runCommand(store, ['video', ...words], { clock })
+    return { status, lines: [...out, ...err] }
   }
 
 const usageOf = async (store: Store, { id }: VideoUser) =>

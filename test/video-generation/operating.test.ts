@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { runAdmin } from '../../src/admin.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { openVideoFixture, until } from './fixture.ts'
 
 const metricsToken = 'metrics-token'
@@ -31,12 +31,8 @@ test('admin video list shows the tasks of all users or of one, also by status', 
   emulator.video.finish(emulator.video.tasks()[0]?.id ?? '', { status: 'failed', code: 'Some.Code', message: 'x' })
   await until(async () => (await ann.statusOf(failed)) === 'failed')
   const run = async (...words: string[]) => {
-    const lines: string[] = []
-    const out = (line: string) => void lines.push(line)
-    const status = await runAdmin(['video', 'list', ...words], {
-      ...{ store, out, err: out, stdin: async () => '', clock: { now: Date.now } },
-    })
-    return { status, lines }
+    const { status, out } = await runCommand(store, ['video', 'list', ...words], { clock: { now: Date.now } })
+    return { status, lines: out }
   }
   expect((await run()).lines).toHaveLength(2)
   const { status, lines } = await run('--status', 'failed')

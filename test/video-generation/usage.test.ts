@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { UsageReport } from '../../plugins/account/openapi.ts'
 import { listUsage } from '../../plugins/account/usage.ts'
-import { runAdmin } from '../../src/admin.ts'
+import { runCommand } from '../support/admin-command.ts'
 import { repeatedDatabases } from '../support/database.ts'
 import { MODEL, openVideoFixture } from './fixture.ts'
 
@@ -32,10 +32,8 @@ for (const database of repeatedDatabases) {
     expect(output_tokens).toBeGreaterThan(0)
 
     const printed = async (...flags: string[]) => {
-      const lines: string[] = []
-      const out = (line: string) => lines.push(line)
-      await runAdmin(['usage', ...flags], { store, out, err: out, stdin: async () => '', clock: { now: Date.now } })
-      return lines.filter((line) => line.includes(ann.id) || line.includes(MODEL) || line.startsWith('day'))
+      const { out } = await runCommand(store, ['usage', ...flags], { clock: { now: Date.now } })
+      return out.filter((line) => line.includes(ann.id) || line.includes(MODEL) || line.startsWith('day'))
     }
     expect((await printed()).join()).toEndWith(`output ${output_tokens}\treasoning 0\tcost 2.25\tvideo seconds 9`)
     expect((await printed('--json')).map((line) => JSON.parse(line))).toMatchObject([
