@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { checkSequences, type RunResult, type Sequences } from './check-sequences.ts'
 import { consentSequences } from './consents/sequences.ts'
 import { type Kind, type Mutant, openFixture } from './fixture.ts'
 import { addInitialGroups, initialGroups } from './initial-groups.ts'
@@ -6,25 +7,13 @@ import { Model } from './model.ts'
 import { sequences } from './sequences.ts'
 import { sharedSequences } from './shares/sequences.ts'
 
-export interface Run {
+export interface Run extends Sequences {
   readonly kind: Kind
-  readonly sequences: number
-  readonly seed?: number
   readonly mutant?: Mutant
   /** Whether groups are lent, too. Default false. */
   readonly lends?: boolean
   /** Whether persons withdraw their consents, and groups are lent. Default false. */
   readonly withdraws?: boolean
-  /** How many sequences of the seed are skipped: a test of a mutant begins near the one that shows it. Default 0. */
-  readonly skipped?: number | undefined
-  /** Whether fast-check reduces a failing sequence to a minimal one. Default: true. */
-  readonly shrink?: boolean
-}
-
-export interface RunResult {
-  /** Number of sequences that ran. A violation is in the last one. */
-  readonly sequences: number
-  readonly violation: string | undefined
 }
 
 /** Runs random sequences until one of them shows a violation. */
@@ -39,16 +28,5 @@ export const runSequences = async (run: Run): Promise<RunResult> => {
       await fc.asyncModelRun(() => ({ model, real: fixture }), steps)
     },
   )
-  const details = await fc.check(property, {
-    numRuns: run.sequences,
-    seed: run.seed,
-    path: String(run.skipped ?? 0),
-    endOnFailure: run.shrink === false,
-  })
-  const { errorInstance: error } = details
-  const why = error instanceof Error ? error.stack : String(error)
-  return {
-    sequences: details.numRuns,
-    violation: details.failed ? `${why}\n${fc.defaultReportMessage(details)}` : undefined,
-  }
+  return await checkSequences(property, run)
 }

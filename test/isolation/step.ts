@@ -4,34 +4,7 @@ import type { Fixture } from './fixture.ts'
 import { hostileText } from './hostile-text.ts'
 import { names } from './list-request.ts'
 import type { Model, ModelAsset, ModelGroup } from './model.ts'
-
-/** One step of a sequence. It works with every state of the model. */
-class Step<Parameters> implements fc.AsyncCommand<Model, Fixture> {
-  readonly #name: string
-  readonly #parameters: Parameters & { readonly tick: number }
-  readonly #act: Act<Parameters>
-
-  constructor(name: string, parameters: Parameters & { readonly tick: number }, act: Act<Parameters>) {
-    this.#name = name
-    this.#parameters = parameters
-    this.#act = act
-  }
-
-  check(): boolean {
-    return true
-  }
-
-  async run(model: Model, fixture: Fixture): Promise<void> {
-    fixture.tick(this.#parameters.tick)
-    await this.#act(this.#parameters, model, fixture)
-    model.checkUpstream()
-  }
-
-  toString(): string {
-    const short = (_key: string, value: unknown) => (typeof value === 'string' ? value.slice(0, 40) : value)
-    return `\n${this.#name} ${JSON.stringify(this.#parameters, short)}`
-  }
-}
+import { SequenceStep } from './sequence-step.ts'
 
 type Act<Parameters> = (parameters: Parameters, model: Model, fixture: Fixture) => Promise<void>
 
@@ -40,9 +13,14 @@ export const step = <Parameters>(
   parameters: fc.Arbitrary<Parameters>,
   act: Act<Parameters>,
 ): fc.Arbitrary<fc.AsyncCommand<Model, Fixture>> =>
-  fc
-    .tuple(parameters, fc.constantFrom(0, 0, 400, 1_000, 4_000))
-    .map(([given, tick]) => new Step(name, { ...given, tick }, act))
+  fc.tuple(parameters, fc.constantFrom(0, 0, 400, 1_000, 4_000)).map(
+    ([given, tick]) =>
+      new SequenceStep<Model, Fixture>(name, { ...given, tick }, async (model, fixture) => {
+        fixture.tick(tick)
+        await act(given, model, fixture)
+        model.checkUpstream()
+      }),
+  )
 
 export const user = fc.nat(2)
 export const name = fc.oneof(

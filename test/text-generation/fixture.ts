@@ -122,6 +122,23 @@ export const chunk = (delta: object, finish: string | null = null, index = 0): o
   choices: [{ index, delta, finish_reason: finish }],
 })
 
+/** A response object of the upstream, with one message: `whole`. */
+export const wholeResponse = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  output: [
+    {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'whole', annotations: [] }],
+    },
+  ],
+}
+
 export const usageChunk = {
   id: 'chatcmpl-1',
   object: 'chat.completion.chunk',

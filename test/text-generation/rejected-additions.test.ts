@@ -4,7 +4,7 @@ import type { Call } from '../../plugins/text-generation/call/call.ts'
 import type { TextGenerationOptions } from '../../plugins/text-generation/index.ts'
 import { createRejectedAdditions } from '../../plugins/text-generation/upstream/learnt-capabilities.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
-import { chunk, dataOf, openApp, streaming, type UpstreamRequest, usageChunk } from './fixture.ts'
+import { chunk, dataOf, openApp, streaming, type UpstreamRequest, usageChunk, wholeResponse } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
 const hour = 3_600_000
@@ -17,22 +17,6 @@ const whole = {
   choices: [{ index: 0, message: { role: 'assistant', content: 'whole' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
 }
-const response = {
-  id: 'resp_1',
-  object: 'response',
-  created_at: 1,
-  status: 'completed',
-  output: [
-    {
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      status: 'completed',
-      content: [{ type: 'output_text', text: 'whole', annotations: [] }],
-    },
-  ],
-}
-
 const refusal = (message: string, param: string | null = null, status = 400) =>
   Response.json({ error: { message, type: 'invalid_request_error', param, code: null } }, { status })
 const noStream = () => refusal("Unsupported value: 'stream' does not support true with this model.", 'stream')
@@ -47,8 +31,8 @@ const tooLong = () =>
 /** A successful response, streaming or not as requested. */
 const serve = ({ json }: UpstreamRequest): Response => {
   const isChat = json.messages !== undefined
-  if (json.stream !== true) return Response.json(isChat ? whole : response)
-  if (!isChat) return streaming([{ type: 'response.completed', sequence_number: 0, response }])
+  if (json.stream !== true) return Response.json(isChat ? whole : wholeResponse)
+  if (!isChat) return streaming([{ type: 'response.completed', sequence_number: 0, response: wholeResponse }])
   const chunks = [chunk({ role: 'assistant', content: 'whole' }), chunk({}, 'stop')]
   return streaming([...chunks, ...(json.stream_options?.include_usage ? [usageChunk] : []), '[DONE]'])
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createModelRouting } from '../../plugins/text-generation/models/routing.ts'
-import { chunk, dataOf, openApp, streaming } from './fixture.ts'
+import { chunk, dataOf, openApp, streaming, wholeResponse } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
 const done = [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), '[DONE]']
@@ -71,22 +71,7 @@ describe('an upstream that cannot stream', () => {
   })
 
   test('still streams to a caller of the other protocol', async () => {
-    const response = {
-      id: 'resp_1',
-      object: 'response',
-      created_at: 1,
-      status: 'completed',
-      output: [
-        {
-          id: 'msg_1',
-          type: 'message',
-          role: 'assistant',
-          status: 'completed',
-          content: [{ type: 'output_text', text: 'whole', annotations: [] }],
-        },
-      ],
-    }
-    const app = openApp(() => Response.json(response), { upstreams })
+    const app = openApp(() => Response.json(wholeResponse), { upstreams })
     const data = dataOf(await (await app.post('/responses', { model: 'x', input: 'hi', stream: true })).text())
     expect(data.at(-1)).toBe('[DONE]')
     const events = data.slice(0, -1).map((each) => JSON.parse(each))
@@ -101,7 +86,7 @@ describe('an upstream that cannot stream', () => {
       'response.output_item.done',
       'response.completed',
     ])
-    expect(events.at(-1).response).toEqual(response)
+    expect(events.at(-1).response).toEqual(wholeResponse)
     expect(events.map((event) => event.sequence_number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
   })
 })

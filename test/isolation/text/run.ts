@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { checkSequences, type RunResult, type Sequences } from '../check-sequences.ts'
 import { create } from './create-step.ts'
 import type { Fixture } from './fixture.ts'
 import { Model } from './model.ts'
@@ -12,20 +13,8 @@ import {
 } from './other-steps.ts'
 import { cancel, get, list, remove } from './use-steps.ts'
 
-export interface Run {
+export interface Run extends Sequences {
   readonly open: () => Promise<Fixture>
-  readonly sequences: number
-  readonly seed?: number
-  /** How many sequences of the seed are skipped: a test of a mutant begins near the one that shows it. Default 0. */
-  readonly skipped?: number | undefined
-  /** Whether fast-check reduces a failing sequence to a minimal one. Default: true. */
-  readonly shrink?: boolean
-}
-
-export interface RunResult {
-  /** Number of sequences that ran. A violation is in the last one. */
-  readonly sequences: number
-  readonly violation: string | undefined
 }
 
 /** Up to 30 steps: of three users, of an unauthenticated client, and of somebody who changes the upstream directly. */
@@ -47,16 +36,5 @@ export const runSequences = async (run: Run): Promise<RunResult> => {
     const model = new Model(fixture)
     await fc.asyncModelRun(() => ({ model, real: fixture }), steps)
   })
-  const details = await fc.check(property, {
-    numRuns: run.sequences,
-    seed: run.seed,
-    path: String(run.skipped ?? 0),
-    endOnFailure: run.shrink === false,
-  })
-  const { errorInstance: error } = details
-  const why = error instanceof Error ? error.stack : String(error)
-  return {
-    sequences: details.numRuns,
-    violation: details.failed ? `${why}\n${fc.defaultReportMessage(details)}` : undefined,
-  }
+  return await checkSequences(property, run)
 }
