@@ -15,8 +15,11 @@ const maxTextBytes = 2 ** 20
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Decodes UTF-8, with its byte order mark. Undefined for more than 1 MiB, and for what is not valid. */
-export const decodeText = (bytes: Uint8Array): string | undefined => {
-  if (bytes.length > maxTextBytes) return undefined
+export const decodeText = (bytes: Uint8Array): string | undefined =>
+  bytes.length > maxTextBytes ? undefined : decodeValidUtf8(bytes)
+
+/** Decodes UTF-8, with its byte order mark. Undefined for what is not valid. */
+export const decodeValidUtf8 = (bytes: Uint8Array): string | undefined => {
   try {
     return decoder.decode(bytes)
   } catch {

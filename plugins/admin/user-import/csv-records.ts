@@ -1,4 +1,5 @@
 import { withoutByteOrderMark } from '../../shared/http/body/byte-order-mark.ts'
+import { decodeValidUtf8 } from '../../shared/text.ts'
 
 /** A line of a CSV file: its fields by the names of their columns, or why it has none. */
 export type CsvRecord = { readonly line: number } & (
@@ -11,8 +12,6 @@ export class CsvError extends Error {}
 
 /** A record may be so long, in bytes. */
 const maxRecordBytes = 16_384
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads CSV in UTF-8 (RFC 4180), with a header and with or without a byte order mark. The header names some of the
@@ -73,12 +72,8 @@ const emptyLine = (bytes: Uint8Array, at: number): number => {
 
 const parsed = (bytes: Uint8Array): Omit<Line, 'line'> => {
   if (bytes.length > maxRecordBytes) return { problem: `it is longer than ${maxRecordBytes} bytes` }
-  let text: string
-  try {
-    text = decoder.decode(bytes)
-  } catch {
-    return { problem: 'it is not UTF-8' }
-  }
+  const text = decodeValidUtf8(bytes)
+  if (text === undefined) return { problem: 'it is not UTF-8' }
   const fields = fieldsOf(text)
   return fields ? { fields } : { problem: 'its quotes are wrong: a quoted field ends with a quote and a comma' }
 }

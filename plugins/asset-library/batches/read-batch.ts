@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { nextTurn, Pace } from '../../shared/background/turns.ts'
 import { readBytes } from '../../shared/http/body/body.ts'
 import { withoutByteOrderMark } from '../../shared/http/body/byte-order-mark.ts'
@@ -84,18 +85,15 @@ const readItem = (line: Uint8Array, number: number, defaultName: string): NewIte
 }
 
 const parse = (line: Uint8Array, number: number): Json => {
+  // A text in two encodings at once would be another one for the database.
+  if (!isUtf8(line)) throw inLine(number, 'is not valid UTF-8')
   try {
-    // A text in two encodings at once would be another one for the database.
-    utf8.decode(line)
     return readJson(line, { maxValues: maxItemValues, maxKeyBytes: maxItemBytes })
   } catch (error) {
     if (error instanceof JsonError) throw inLine(number, `is ${error.message}`)
-    if (error instanceof TypeError) throw inLine(number, 'is not valid UTF-8')
     throw error
   }
 }
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Whether databases and JSON keep a name as it is. */
 export const isStorableName = (text: string): boolean => text.isWellFormed() && !text.includes('\0')

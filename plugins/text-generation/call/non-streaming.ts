@@ -8,6 +8,7 @@ import { JsonError, maxBytesAtOnce, nextTurn, parseJson, responseLimits } from '
 import { parseLossless } from '../../shared/json/lossless.ts'
 import { parseJsonInTurns } from '../../shared/json/parse-in-turns.ts'
 import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
+import { decodeValidUtf8 } from '../../shared/text.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import { createFrameSplitter, type FrameReader } from '../../sse-relay/index.ts'
 import { isDone } from '../events/text.ts'
@@ -181,14 +182,10 @@ const throwInvalid = (error: unknown): never => {
 const notJson = () => new UpstreamInvalidError('the response is not a JSON object')
 
 const textOf = (bytes: Uint8Array): string => {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw new UpstreamInvalidError('the response is not valid UTF-8')
-  }
+  const text = decodeValidUtf8(bytes)
+  if (text === undefined) throw new UpstreamInvalidError('the response is not valid UTF-8')
+  return text
 }
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 interface AssembleOptions {
   readonly exchange: Exchange

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer'
+import { Buffer, isUtf8 } from 'node:buffer'
 import { Chunks } from '../../../plugins/shared/http/body/read-body.ts'
 
 /** Receives the frames of a peer. */
@@ -201,12 +201,3 @@ const isShortest = (header: Buffer, length: number): boolean =>
 /** Codes that a close frame may have (RFC 6455 section 7.4). */
 const isCloseCode = (code: number): boolean =>
   (code >= 1000 && code <= 1014 && ![1004, 1005, 1006].includes(code)) || (code >= 3000 && code <= 4999)
-
-const isUtf8 = (bytes: Uint8Array): boolean => {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return true
-  } catch {
-    return false
-  }
-}

@@ -10,6 +10,7 @@ import {
   type WebSocketConnection,
   type WebSocketListener,
 } from '../../../plugins/shared/http/web-socket.ts'
+import { decodeValidUtf8 } from '../../../plugins/shared/text.ts'
 import { ClientFrames } from './client-frames.ts'
 
 /** Bytes of frames that one turn of the event loop reads of a connection. */
@@ -180,7 +181,7 @@ export class ServerSocket implements WebSocketConnection {
     const deliver = (bytes: Uint8Array): void => {
       // After a message that is not valid, and after the closing handshake, which nobody would get a response to.
       if (this.#hasSentClose) return
-      const decoded = isText ? decode(bytes) : undefined
+      const decoded = isText ? decodeValidUtf8(bytes) : undefined
       if (isText && decoded === undefined) this.#end(1007)
       else this.#listener?.onMessage(decoded)
     }
@@ -255,14 +256,3 @@ export class ServerSocket implements WebSocketConnection {
 }
 
 const noPayload = Buffer.alloc(0)
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** Undefined for bytes that are not UTF-8. */
-const decode = (bytes: Uint8Array): string | undefined => {
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
