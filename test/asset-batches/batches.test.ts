@@ -282,6 +282,7 @@ describe('a request for a batch', () => {
     for (const [body, message] of [
       ['', 'the batch has no items'],
       [lines(good, 'x'), 'line 2 is not valid JSON'],
+      [Buffer.from(lines(good, JSON.stringify(itemOf('ÿ'))), 'latin1'), 'line 2 is not valid UTF-8'],
       [lines(good, '', '[]'), 'line 3 must be a JSON object'],
       [lines(good, good), 'line 2 has the Name of line 1; give each item its own'],
       ['{"Name":7}', 'line 1 must have a Name of one character or more, or none'],

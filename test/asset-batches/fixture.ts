@@ -67,7 +67,7 @@ export const linesOf = (items: readonly object[]): string => items.map((item) =>
 
 const ndjson = { 'content-type': 'application/x-ndjson' }
 
-export const postBatch = (user: User, group: string, body: string, headers: Record<string, string> = {}) =>
+export const postBatch = (user: User, group: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
   user.ask('POST', `${batchesPath}?GroupId=${group}`, body, { ...ndjson, ...headers })
 
 /** Creates a batch, and returns its id. */

@@ -26,7 +26,7 @@ import { checkReply, checkServer, uncheckServer } from './checked-servers.ts'
 export interface User {
   readonly id: string
   readonly token: string
-  /** Sends a request to a path below `/api/media/proxy`, without normalizing it. A body that is not a string is sent as JSON, also with GET. */
+  /** Sends a request to a path below `/api/media/proxy`, without normalizing it. A body other than a string or bytes is sent as JSON, also with GET. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
 }
 
@@ -189,7 +189,7 @@ export const userAt = (url: string, id: string, token: string): User => ({
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
-      body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+      body: body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
     }
     // `fetch` rejects a GET with a body, and normalizes paths.
     if ((method === 'GET' && body !== undefined) || hasOddSegments(path)) return askRaw(url, target, given)
@@ -206,7 +206,7 @@ export const internalDetails =
 export const askRaw = (
   url: string,
   target: string,
-  given: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string },
+  given: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string | Uint8Array },
 ): Promise<Reply> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)

@@ -140,6 +140,7 @@ describe('the response to the caller', () => {
     expect([hidden.status, (await hidden.text()).includes('the-upstream-key')]).toEqual([502, false])
   })
 
+  const notUtf8 = Buffer.from(JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'ÿ' } }] }), 'latin1')
   const failures: readonly [string, () => Response | Promise<Response>, string][] = [
     ['a refused connection', () => Promise.reject(new Error('ECONNREFUSED 10.0.0.1:443')), 'upstream unavailable'],
     [
@@ -150,6 +151,11 @@ describe('the response to the caller', () => {
     [
       'an HTML page',
       () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
+      'upstream returned an invalid response',
+    ],
+    [
+      'a completion that is not UTF-8',
+      () => new Response(notUtf8, { headers: { 'content-type': 'application/json' } }),
       'upstream returned an invalid response',
     ],
     ['JSON that is not an object', () => Response.json([1]), 'upstream returned an invalid response'],
