@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { nextTurn, Pace } from '../../shared/background/turns.ts'
 import { readBytes } from '../../shared/http/body/body.ts'
 import { withoutByteOrderMark } from '../../shared/http/body/byte-order-mark.ts'
@@ -85,8 +84,6 @@ const readItem = (line: Uint8Array, number: number, defaultName: string): NewIte
 }
 
 const parse = (line: Uint8Array, number: number): Json => {
-  // A text in two encodings at once would be another one for the database.
-  if (!isUtf8(line)) throw inLine(number, 'is not valid UTF-8')
   try {
     return readJson(line, { maxValues: maxItemValues, maxKeyBytes: maxItemBytes })
   } catch (error) {
