@@ -11,14 +11,14 @@ const maxSchedules = 400
  */
 const firstSeeds: Readonly<Record<string, number>> = {
   'a lost answer to the creation of a group counts as a failure': 7,
-  'a new name is recorded before the upstream has it': 51,
-  'two requests rename a group at once': 59,
+  'a new name is recorded before the upstream has it': 186,
+  'two requests rename a group at once': 355,
   'a request is sent again after a reset': 27,
   'the statements of a batch take effect one by one': 5,
   'the statements of a transaction take effect one by one': 2,
   'an event is written after its transaction': 111,
   'free slots are counted before a task takes one': 4,
-  'a lost answer to the creation of a video counts as a failure': 15,
+  'a lost answer to the creation of a video counts as a failure': 28,
   'a video is forgotten while the answer to its creation is lost': 3,
   'a waiting video is claimed twice': 2,
   'videos of a killed process are forgotten': 3,
