@@ -76,39 +76,50 @@ export const optimum = (trace: Trace, slots: number): number => {
   return misses
 }
 
-/** Lets tasks use assets in the order of a trace. Resolves with the creations of the gateway and of the optimum. */
-export const follow = async (kind: TestDatabase['kind'], trace: Trace, size: TraceSize) => {
-  // An account that is full with the slots and the groups: one creation too many would be refused.
+/** A library that is larger than its slots, at an account that is full with these: one creation too many would be refused. */
+export interface TracedLibrary extends AsyncDisposable {
+  /**
+   * Lets tasks use assets in the order of a trace, which begins with the asset `first` of the library. None of them may
+   * have been in use. Resolves with the creations of the gateway and of the optimum.
+   */
+  follow(trace: Trace, first?: number): Promise<{ readonly creates: number; readonly optimum: number }>
+}
+
+export const openTracedLibrary = async (kind: TestDatabase['kind'], size: TraceSize): Promise<TracedLibrary> => {
+  // Full with the slots and the groups.
   const emulator = await startEmulator({ processingMs: 0, quota: size.slots + 1 })
   const made = await migratedDatabase(kind)
   const store = openStore(made.url, { deadlineMs: 60_000 })
-  try {
-    const process = openProcess(store, emulator, { slots: { slots: size.slots } })
-    const group = await process.group('ann', 'trace')
-    const ids: string[] = []
-    for (let at = 0; at < size.assets; at++) {
-      ids.push(await process.asset('ann', group, `t${at}`))
-      await process.ask('ann', 'GET', `/assets/${ids.at(-1)}`)
-    }
-    const creates = counter(emulator, 'CreateAsset')
-    const idsOf = (at: number) => [...new Set(trace[at]?.map((asset) => ids[asset] ?? ''))]
-    const taskOf = (at: number) => `cgt-${String(at).padStart(6, '0')}`
-    let added = 0
-    for (const at of trace.keys()) {
-      for (; added < Math.min(trace.length, at + size.waiting); added++)
-        await addWaitingTask(store, taskOf(added), 'ann', idsOf(added))
-      await process.placed(idsOf(at), taskOf(at))
-      expect(await store.cancelWaitingVideoTask('ann', taskOf(at), 1)).toBe(true)
-      await process.clock.pass(1_000)
-    }
-    const refused = emulator.calls.filter(({ action, status }) => action === 'CreateAsset' && status !== 200)
-    expect(refused).toEqual([])
-    const listed = await process.list('ann')
-    expect(listed.toSorted()).toEqual(ids.toSorted())
-    return { creates: creates(), optimum: optimum(trace, size.slots) }
-  } finally {
-    await store.close()
-    await made.remove()
-    await emulator.stop()
+  const process = openProcess(store, emulator, { slots: { slots: size.slots } })
+  const group = await process.group('ann', 'trace')
+  const ids: string[] = []
+  for (let at = 0; at < size.assets; at++) {
+    ids.push(await process.asset('ann', group, `t${at}`))
+    await process.ask('ann', 'GET', `/assets/${ids.at(-1)}`)
+  }
+  return {
+    async follow(trace, first = 0) {
+      const creates = counter(emulator, 'CreateAsset')
+      const idsOf = (at: number) => [...new Set(trace[at]?.map((asset) => ids[first + asset] ?? ''))]
+      const taskOf = (at: number) => `cgt-${first}-${String(at).padStart(6, '0')}`
+      let added = 0
+      for (const at of trace.keys()) {
+        for (; added < Math.min(trace.length, at + size.waiting); added++)
+          await addWaitingTask(store, taskOf(added), 'ann', idsOf(added))
+        await process.placed(idsOf(at), taskOf(at))
+        expect(await store.cancelWaitingVideoTask('ann', taskOf(at), 1)).toBe(true)
+        await process.clock.pass(1_000)
+      }
+      const refused = emulator.calls.filter(({ action, status }) => action === 'CreateAsset' && status !== 200)
+      expect(refused).toEqual([])
+      const listed = await process.list('ann')
+      expect(listed.toSorted()).toEqual(ids.toSorted())
+      return { creates: creates(), optimum: optimum(trace, size.slots) }
+    },
+    async [Symbol.asyncDispose]() {
+      await store.close()
+      await made.remove()
+      await emulator.stop()
+    },
   }
 }

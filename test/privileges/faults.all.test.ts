@@ -1,4 +1,4 @@
-/** Runs with `--all`: random sequences for each of two dozen planted faults, on both databases. */
+/** Runs with `--all`: random sequences for each of two dozen planted faults, and for some of them on the other database, too. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Emulator } from '../../src/emulator/index.ts'
 import type { Database } from '../../src/store/database/database.ts'
@@ -19,6 +19,11 @@ const times = Number(process.env.SLUICE_RUNS ?? 1)
  */
 const skipped: Readonly<Record<string, number>> = {
   'a user makes tokens for others': 2,
+  'a user takes over the token of another': 1,
+  'a token uses models beyond its own': 1,
+  'a user gives an own token the scope of an admin': 1,
+  'a reading token writes': 1,
+  'a wrong current password is enough': 1,
   'a user raises the own limits': 3,
   'a user becomes an admin': 4,
   'an expired token works': 4,
@@ -29,6 +34,17 @@ const skipped: Readonly<Record<string, number>> = {
   'a group of another can be deleted': 3,
   'a video of another is shown': 16,
 }
+
+/** One of each kind shows that the sequences find faults on PostgreSQL, too: the faults are the same there. */
+const onPostgres: readonly string[] = [
+  'a user makes tokens for others',
+  'a user raises the own limits',
+  'scopes are ignored',
+  'a change of a token takes no effect in other processes',
+  'a user ends the session of another',
+  'a disabled user logs in',
+  'a video of another is shown',
+]
 
 eachDatabase('a fault in roles, scopes and owners', (tested) => {
   let store: Store
@@ -44,12 +60,14 @@ eachDatabase('a fault in roles, scopes and owners', (tested) => {
     await database.close()
   })
 
-  for (const [name, plant] of Object.entries(faults))
+  for (const [name, plant] of Object.entries(faults)) {
+    if (tested.kind === 'postgres' && !onPostgres.includes(name)) continue
     test(`is found: ${name}`, async () => {
       const fault = plant({ store, database })
       const search = { seed, sequences: maxSequences, skipped: skipped[name], shrink: false }
       expect(await runSequences({ store, emulator, fault, ...search })).toBeString()
     }, 300_000)
+  }
 
   test(
     'is not found where there is none',
