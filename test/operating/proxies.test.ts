@@ -47,6 +47,10 @@ const sendPartOfBody = (url: string, length = 1_000_000) =>
     outgoing.write('x'.repeat(500_000))
   })
 
+/** Whether Caddy has written that a process did not respond to its check. */
+const hasFailedCheck = (log: string, port: number): boolean =>
+  log.split('\n').some((line) => line.includes('health_checker.active') && line.includes(`127.0.0.1:${port}`))
+
 for (const proxy of proxies) {
   const installed = findProgram(proxy.program) !== undefined
   describeIf(installed, `${proxy.program} is not installed`)(`${proxy.program}, with its example,`, () => {
@@ -177,9 +181,12 @@ for (const proxy of proxies) {
     })
 
     test('sends every request to the other process when one does not listen', async () => {
-      for (const upstreams of [[await freePort(), port] as const, [port, await freePort()] as const]) {
-        const front = await startProxy(proxy, upstreams)
+      for (const isFirst of [true, false]) {
+        const silent = await freePort()
+        const front = await startProxy(proxy, isFirst ? [silent, port] : [port, silent])
         try {
+          // Caddy cannot send a body a second time, and learns from its first checks, a moment after its start, who does not listen.
+          if (proxy.program === 'caddy') while (!hasFailedCheck(front.log(), silent)) await Bun.sleep(20)
           for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'POST', 'DELETE', 'PUT', 'PATCH']) {
             const body = ['GET', 'DELETE'].includes(method) ? '' : 'x'.repeat(200_000)
             ;[times, breaks] = [0, 0]
