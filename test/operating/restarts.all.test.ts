@@ -10,7 +10,7 @@ import { type LoadKind, startLoad } from './load.ts'
 import { proxies, startProxy } from './proxies.ts'
 
 /** Requests that are sent at least. */
-const minRequests = Number(process.env.SLUICE_RESTART_REQUESTS ?? 2_000)
+const minRequests = Number(process.env.SLUICE_RESTART_REQUESTS ?? 1_000)
 const connections = 24
 /** As many as are needed while the processes restart, which takes half a minute: the load itself must not keep the machine busy. */
 const pauseMs = (connections * 25_000) / minRequests
