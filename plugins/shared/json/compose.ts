@@ -1,8 +1,9 @@
 import { bytesPerTurn, joinInTurns, nextTurn } from '../background/turns.ts'
 import { decodeUtf8 } from '../text.ts'
+import type { Changes } from './changes.ts'
 import { eachPart, objectPieces, type Piece, PieceList } from './pieces.ts'
 import { characterBoundary } from './tokens.ts'
-import { type Changes, ComposedJson, type Json } from './value.ts'
+import { ComposedJson, type Json } from './value.ts'
 
 /** A value from pieces that form a valid JSON text together. */
 export const composeJson = (pieces: readonly Piece[]): Json => new ComposedJson(pieces)
@@ -64,11 +65,11 @@ class ComposedObject extends ComposedJson {
     return [...this.#members.keys()]
   }
 
-  override valuesOf(wanted: Changes): Map<string, readonly Json[]> {
+  override valuesOf(wanted: Changes<Json>): Map<string, readonly Json[]> {
     return new Map([...this.#members].flatMap(([key, value]) => (wanted.has(key) ? [[key, [value]]] : [])))
   }
 
-  protected override edited(wanted: Changes): Json {
+  protected override edited(wanted: Changes<Json>): Json {
     const members = new Map(this.#members)
     for (const [key, value] of wanted) {
       if (value) members.set(key, value)

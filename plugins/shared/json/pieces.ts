@@ -127,29 +127,35 @@ export function* slicesOf(text: string, length: number): Generator<string, void>
   }
 }
 
+const noKeys: readonly number[] = []
+
 /**
  * The pieces of an object after an edit. The text between two changes is one piece.
  *
- * @param changes new values by key. Each replaces the last member with this key and removes the others; without one it
- * is appended. Undefined removes all members with the key
+ * @param changes new values of existing keys. Each replaces the last member with this key and removes the others;
+ * undefined removes all
+ * @param added members to append
  */
 export const rewrite = (
   document: JsonDocument,
   entry: number,
   changes: ReadonlyMap<string, Composite | undefined>,
+  added: ReadonlyMap<string, Composite>,
 ): readonly Piece[] => {
   const pieces: Piece[] = []
   /** The entry of the last member with each changed key. */
   const lastEntries = new Map<string, number>()
   const changed = new Map<number, string>()
-  const keys = document.keys(entry)
+  const isEmpty = document.entryAfter(entry) === entry + stride
+  // Without changes, the text is one piece, whatever members it has.
+  const keys = changes.size === 0 ? noKeys : document.keys(entry)
   for (const key of keys) {
     const name = document.string(key)
     if (!changes.has(name)) continue
     changed.set(key, name)
     lastEntries.set(name, key)
   }
-  let members = 0
+  let members = changes.size > 0 || isEmpty ? 0 : 1
   /** Range of unchanged text that is not a piece yet: at first the opening brace. */
   let from = document.start(entry)
   let to = from + 1
@@ -178,8 +184,6 @@ export const rewrite = (
   }
   if (from !== -1) to = document.end(entry) - 1
   flush()
-  for (const [key, value] of changes) {
-    if (value && !lastEntries.has(key)) pieces.push(`${members++ > 0 ? ',' : ''}${JSON.stringify(key)}:`, value)
-  }
+  for (const [key, value] of added) pieces.push(`${members++ > 0 ? ',' : ''}${JSON.stringify(key)}:`, value)
   return [...pieces, '}']
 }

@@ -1,14 +1,11 @@
+import { type Changes, isChange, splitChanges } from './changes.ts'
 import { JsonDocument } from './document.ts'
-import { Member } from './member.ts'
 import { join, type Piece, rewrite } from './pieces.ts'
 import { brace, bracket, isNumeric, quote } from './tokens.ts'
 import { stride } from './value-index.ts'
 
 /** A key and its new value. Undefined removes the key. */
 export type MemberChange = readonly [key: string, value: Json | undefined]
-
-/** New values by key. */
-export type Changes = ReadonlyMap<MemberChange[0], MemberChange[1]>
 
 /** A JSON value in its original text: a view of a document, which looks values up on demand. Created by `readJson`. */
 export class Json {
@@ -85,9 +82,9 @@ export class Json {
   }
 
   /** All members in document order, with duplicates; none if the value is not an object. */
-  members(): readonly Member<Json>[] {
+  members(): readonly Member[] {
     const { document } = this
-    return document.keys(this.#entry).map((key) => new Member(document, key, new Json(document, key + stride)))
+    return document.keys(this.#entry).map((key) => new Member(document, key))
   }
 
   /** Keys of all members. In an edited object their order may differ from the text. */
@@ -162,7 +159,7 @@ export class Json {
     if (changes.length === 0) return this
     const wanted = new Map(changes)
     const now = this.valuesOf(wanted)
-    for (const [key, value] of wanted) if (isChange(now.get(key), value)) return this.edited(wanted)
+    for (const [key, value] of wanted) if (isChange(now.get(key), value)) return this.edited(wanted, now)
     return this
   }
 
@@ -181,15 +178,10 @@ export class Json {
     return found
   }
 
-  protected edited(changes: Changes): Json {
-    return new EditedJson(this.document, this.#entry, changes)
+  protected edited(wanted: Changes<Json>, now: ReadonlyMap<string, unknown>): Json {
+    const [changes, added] = splitChanges(wanted, now)
+    return new EditedJson(this.document, this.#entry, changes, added)
   }
-}
-
-/** Whether a new value differs from the current values of a key. */
-const isChange = ([current, ...duplicates]: readonly Json[] = [], value: Json | undefined): boolean => {
-  if (!value || !current || duplicates.length > 0) return value !== current
-  return current.byteLength !== value.byteLength || current.raw !== value.raw
 }
 
 /** Of keys that an object does not have, which is most that a request is asked for. */
@@ -236,19 +228,19 @@ export class ComposedJson extends Json {
 
 /** An object with pending changes. Further edits are merged into them, so that the text is copied only once. */
 class EditedJson extends ComposedJson {
-  readonly #original: JsonDocument
+  readonly #document: JsonDocument
   readonly #entry: number
-  readonly #changes: Changes
+  /** New values of existing members; undefined removes the members. */
+  readonly #changes: Changes<Json>
+  /** Members to append: their keys are not in the original text, or were removed before. */
+  readonly #added: ReadonlyMap<string, Json>
 
-  constructor(original: JsonDocument, entry: number, changes: Changes) {
+  constructor(document: JsonDocument, entry: number, changes: Changes<Json>, added: ReadonlyMap<string, Json>) {
     super()
-    this.#original = original
+    this.#document = document
     this.#entry = entry
     this.#changes = changes
-  }
-
-  get #before(): Json {
-    return new Json(this.#original, this.#entry)
+    this.#added = added
   }
 
   override get isObject(): boolean {
@@ -256,37 +248,68 @@ class EditedJson extends ComposedJson {
   }
 
   override get(key: string): Json | undefined {
-    return this.#changes.has(key) ? this.#changes.get(key) : this.#before.get(key)
+    return this.all(key).at(-1)
   }
 
   override all(key: string): readonly Json[] {
-    if (!this.#changes.has(key)) return this.#before.all(key)
-    const value = this.#changes.get(key)
-    return value ? [value] : none
+    const value = this.#added.get(key) ?? this.#changes.get(key)
+    if (value) return [value]
+    return this.#changes.has(key) ? [] : new Json(this.#document, this.#entry).all(key)
   }
 
   override keys(): readonly string[] {
-    const unchanged = this.#before.keys().filter((key) => !this.#changes.has(key))
-    const changed = [...this.#changes].filter(([, value]) => value).map(([key]) => key)
-    return [...unchanged, ...changed]
+    const before = new Json(this.#document, this.#entry).keys()
+    const replaced = [...this.#changes].filter(([, value]) => value).map(([key]) => key)
+    return [...before.filter((key) => !this.#changes.has(key)), ...replaced, ...this.#added.keys()]
   }
 
-  override valuesOf(wanted: Changes): Map<string, readonly Json[]> {
-    const found = this.#before.valuesOf(wanted)
+  override valuesOf(wanted: Changes<Json>): Map<string, readonly Json[]> {
+    const found = new Json(this.#document, this.#entry).valuesOf(wanted)
     for (const key of wanted.keys()) {
-      if (!this.#changes.has(key)) continue
-      found.delete(key)
-      const value = this.#changes.get(key)
+      if (this.#added.has(key) || this.#changes.has(key)) found.delete(key)
+      const value = this.#added.get(key) ?? this.#changes.get(key)
       if (value) found.set(key, [value])
     }
     return found
   }
 
-  protected override edited(changes: Changes): Json {
-    return new EditedJson(this.#original, this.#entry, new Map([...this.#changes, ...changes]))
+  protected override edited(wanted: Changes<Json>, now: ReadonlyMap<string, unknown>): Json {
+    const before = new Map([...this.#added].filter(([key]) => !wanted.has(key)))
+    const inText = new Map([...now].filter(([key]) => !this.#added.has(key)))
+    const [changes, added] = splitChanges(wanted, inText)
+    return new EditedJson(
+      this.#document,
+      this.#entry,
+      new Map([...this.#changes, ...changes]),
+      new Map([...before, ...added]),
+    )
   }
 
   protected override compose(): readonly Piece[] {
-    return rewrite(this.#original, this.#entry, this.#changes)
+    return rewrite(this.#document, this.#entry, this.#changes, this.#added)
+  }
+}
+
+/** A member of an object. */
+export class Member {
+  readonly #document: JsonDocument
+  readonly #entry: number
+
+  constructor(document: JsonDocument, entry: number) {
+    this.#document = document
+    this.#entry = entry
+  }
+
+  get key(): string {
+    return this.#document.string(this.#entry)
+  }
+
+  get value(): Json {
+    return new Json(this.#document, this.#entry + stride)
+  }
+
+  /** The member's text, from its key to the end of its value. */
+  get raw(): string {
+    return this.#document.text(this.#document.start(this.#entry), this.#document.end(this.#entry + stride))
   }
 }
