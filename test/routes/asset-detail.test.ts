@@ -118,7 +118,7 @@ describe.each(repeatedKinds)('with an upstream of kind $kind', ({ kind, kindOf }
     const [call] = fixture.calls()
     if (kind === 'rest')
       expect([call?.method, call?.body]).toEqual([method, '{"Big" : 12345678901234567890,"Name":"new"}'])
-    else expect(call?.body).toBe(`{"ProjectName":"default", "Big" : 12345678901234567890,"Name":"new","Id":"${id}"}`)
+    else expect(call?.body).toBe(`{"Big" : 12345678901234567890,"Name":"new","Id":"${id}","ProjectName":"default"}`)
     expect((await fixture.ann.ask('GET', `/assets/${id}`)).json.Result.Name).toBe('new')
   })
 

@@ -1,5 +1,6 @@
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { processors } from '../bench/processors.ts'
+import { testIf } from '../support/run-if.ts'
 
 const module = Bun.resolveSync('../../plugins/shared/background/other-threads.ts', import.meta.dir)
 
@@ -16,6 +17,6 @@ const waits = async (count: number): Promise<string> => {
   return (await new Response(child.stdout).text()).trim()
 }
 
-test.if(processors().length > 1)('waits with one processor only', async () => {
+testIf(processors().length > 1, 'needs two processors')('waits with one processor only', async () => {
   expect(await Promise.all([waits(1), waits(2)])).toEqual(['2', '0'])
 })

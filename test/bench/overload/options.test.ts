@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { testIf } from '../../support/run-if.ts'
 import { numbersOf, onProcessors, processors } from '../processors.ts'
 import { readOverloadOptions } from './options.ts'
 
@@ -23,7 +24,7 @@ test('a list of processors has numbers and ranges', () => {
   expect(numbersOf('0-2,5,7-8')).toEqual([0, 1, 2, 5, 7, 8])
 })
 
-test.if(processors().length > 1)('a process runs on its processors only', () => {
+testIf(processors().length > 1, 'needs two processors')('a process runs on its processors only', async () => {
   const [, second = 0] = processors()
   const command = onProcessors([second], ['grep', 'Cpus_allowed_list', '/proc/self/status'])
   expect(String(Bun.spawnSync(command).stdout).trim()).toEndWith(`\t${second}`)
