@@ -248,6 +248,26 @@ describeWithBrowser('an admin', () => {
     expect(await store.group('group-of-birds')).toMatchObject({ user: owner?.id, name: 'birds' })
   })
 
+  test('keeps what is typed into a field for a user as soon as the field is there', async () => {
+    await using visiting = await visitAdmin(browser, fixture, 'decisions')
+    const { page } = visiting
+    await page.getByRole('button', { name: 'Give a group to a user' }).waitFor()
+    await page.evaluate(`new MutationObserver((_, observer) => {
+      const field = document.querySelector('dialog input[name="user"]')
+      if (!field) return
+      observer.disconnect()
+      field.value = 'early'
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    }).observe(document.body, { childList: true, subtree: true })`)
+    await press(page, 'Give a group to a user')
+    // Preact runs effects in a timer after a frame.
+    await dialog(page).getByLabel('Owner').waitFor()
+    await page.evaluate(
+      'new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => setTimeout(resolve)))))',
+    )
+    expect(await dialog(page).getByLabel('Owner').inputValue()).toBe('early')
+  })
+
   test('sees the videos of all users, and adopts and releases those that run for too long', async () => {
     const { store } = fixture
     const [owner] = await addUsers(fixture, 1, () => ({ name: 'video-owner' }))

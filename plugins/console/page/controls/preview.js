@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { t } from '../words/words.js'
 import { html } from './html.js'
 import { Icon } from './icons.js'
@@ -36,7 +36,7 @@ const useStableAddress = ({ Id, Status, URL: address }) => {
 export const Preview = ({ asset, title }) => {
   const address = useStableAddress(asset)
   const [failed, setFailed] = useState(false)
-  useEffect(() => setFailed(false), [address])
+  useLayoutEffect(() => setFailed(false), [address])
   return html`<div class="preview">${address && !failed ? media(asset, address, title, () => setFailed(true)) : noPreview(asset)}</div>`
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { html } from './html.js'
 import { Icon } from './icons.js'
 
@@ -8,7 +8,7 @@ import { Icon } from './icons.js'
  */
 export const Thumbnail = ({ type, address }) => {
   const [failed, setFailed] = useState(false)
-  useEffect(() => setFailed(false), [address])
+  useLayoutEffect(() => setFailed(false), [address])
   const fail = () => setFailed(true)
   return html`
     <span class="thumbnail" aria-hidden="true">

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { shownError } from '../api/api-error.js'
 import { useServerTime } from '../api/clock.js'
 import { useAdvice } from '../controls/advice.js'
@@ -166,7 +166,7 @@ const Waiting = ({ task }) => {
 /** @param {{ address: string | undefined, reload: () => void }} props */
 const Player = ({ address, reload }) => {
   const [failed, setFailed] = useState(false)
-  useEffect(() => setFailed(false), [address])
+  useLayoutEffect(() => setFailed(false), [address])
   const retry = () => {
     setFailed(false)
     reload()

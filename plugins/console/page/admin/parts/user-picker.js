@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useState } from 'preact/hooks'
 import { html } from '../../controls/html.js'
 import { w } from '../words/words.js'
 import { pathWith, useAdminApi } from './admin-api.js'
@@ -20,7 +20,8 @@ export const UserPicker = ({ label, name = 'user', value, hint, onPick }) => {
   const id = useId()
   const [text, setText] = useState(value?.name ?? '')
   const [found, setFound] = useState(/** @type {readonly PickedUser[]} */ ([]))
-  useEffect(() => setText(value?.name ?? ''), [value?.id, value?.name])
+  // Not after the frame: somebody may have typed by then.
+  useLayoutEffect(() => setText(value?.name ?? ''), [value?.id, value?.name])
   useEffect(() => {
     const search = text.trim()
     if (search === '' || search === value?.name) return
