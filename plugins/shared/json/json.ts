@@ -22,7 +22,7 @@ export {
 export { type Piece, partsOf, slicesOf } from './pieces.ts'
 export { JsonStringReader } from './string-reader.ts'
 export { characterBoundary, JsonError } from './tokens.ts'
-export type { Json, Member, MemberChange } from './value.ts'
+export type { Json, MemberChange } from './value.ts'
 export type { JsonLimits } from './value-index.ts'
 
 /**

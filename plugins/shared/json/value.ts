@@ -1,5 +1,5 @@
 import { type Changes, isChange, splitChanges } from './changes.ts'
-import { JsonDocument } from './document.ts'
+import { JsonDocument, Member } from './document.ts'
 import { join, type Piece, rewrite } from './pieces.ts'
 import { brace, bracket, isNumeric, quote } from './tokens.ts'
 import { stride } from './value-index.ts'
@@ -82,9 +82,9 @@ export class Json {
   }
 
   /** All members in document order, with duplicates; none if the value is not an object. */
-  members(): readonly Member[] {
+  members(): readonly Member<Json>[] {
     const { document } = this
-    return document.keys(this.#entry).map((key) => new Member(document, key))
+    return document.keys(this.#entry).map((key) => new Member(document, key, new Json(document, key + stride)))
   }
 
   /** Keys of all members. In an edited object their order may differ from the text. */
@@ -287,29 +287,5 @@ class EditedJson extends ComposedJson {
 
   protected override compose(): readonly Piece[] {
     return rewrite(this.#document, this.#entry, this.#changes, this.#added)
-  }
-}
-
-/** A member of an object. */
-export class Member {
-  readonly #document: JsonDocument
-  readonly #entry: number
-
-  constructor(document: JsonDocument, entry: number) {
-    this.#document = document
-    this.#entry = entry
-  }
-
-  get key(): string {
-    return this.#document.string(this.#entry)
-  }
-
-  get value(): Json {
-    return new Json(this.#document, this.#entry + stride)
-  }
-
-  /** The member's text, from its key to the end of its value. */
-  get raw(): string {
-    return this.#document.text(this.#document.start(this.#entry), this.#document.end(this.#entry + stride))
   }
 }

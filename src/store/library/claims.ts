@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { groupChanged, groupsChanged } from '../database/revision.ts'
 import { type Statement, sql } from '../database/statement.ts'
+import { dueClaims } from './due-claims.ts'
 
 interface CreatedGroup {
   readonly id: string
@@ -148,6 +149,8 @@ export const createClaimStore = (database: Database): ClaimStore => {
   }
 
   return {
+    ...dueClaims(database),
+
     // A claim for the name that a group has is unresolved: the record of the group reserves the name.
     async claim(wanted) {
       const { id = randomUUID() } = wanted
@@ -224,30 +227,6 @@ export const createClaimStore = (database: Database): ClaimStore => {
       await keepUnresolved(claim, dueAt)
     },
 
-    async lease(now, until) {
-      const due = await database.query<{ id: string }>(sql`
-        select id
-        from groups
-        where state <> 'owned'
-        and due_at <= ${now}
-        order by created_at, id
-        limit 100`)
-      // One statement per row, always in the same order: two processes that lease at once cannot deadlock.
-      const leased = await database.batch(
-        due.map(
-          ({ id }) => sql`
-            update groups
-            set due_at = ${until}
-            where id = ${id}
-            and state <> 'owned'
-            and due_at <= ${now}
-            returning id, user_id as "user", type, name, description, renames, account, state,
-              created_at as "createdAt", due_at as "dueAt", ended_at as "endedAt"`,
-        ),
-      )
-      return leased.flat() as unknown as Claim[]
-    },
-
     async adopt(claim, group) {
       if (claim.renames !== undefined) {
         if (await hasRival(claim)) return 'rival'
@@ -288,14 +267,6 @@ export const createClaimStore = (database: Database): ClaimStore => {
       )
       if (adopted?.at(-1)?.length === 1) return 'adopted'
       return adopted !== undefined && (await hasRival(claim)) ? 'rival' : 'taken'
-    },
-
-    async nextDue() {
-      const [row] = await database.query<{ due?: number }>(sql`
-        select min(due_at) as due
-        from groups
-        where state <> 'owned'`)
-      return row?.due
     },
   }
 }
